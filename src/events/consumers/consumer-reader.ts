@@ -80,7 +80,7 @@ export class ConsumerReader {
     const last = { index: eventsByPosition, prefix: [], order: "descending", limit: 1 } as const;
     const [newest] = from === "now" ? await store.unscopedReads.range(last) : [];
     const open = (tx: UnscopedTx) => openConsumer(tx, name, newest?.position ?? 0);
-    while ((await store.commitUnscoped(open, background)) === "being removed") {
+    while ((await store.commitUnscoped(open, background)) === "being_removed") {
       await completeRemoval(store, name);
     }
     this.#opened = true;
@@ -189,9 +189,9 @@ async function openConsumer(
   tx: UnscopedTx,
   name: string,
   position: number,
-): Promise<"open" | "being removed"> {
+): Promise<"open" | "being_removed"> {
   const known = await tx.get(consumerByName, [name]);
-  if (known !== undefined) return (await isBeingRemoved(tx, known)) ? "being removed" : "open";
+  if (known !== undefined) return (await isBeingRemoved(tx, known)) ? "being_removed" : "open";
   const others = await tx.list(consumers.primary, [], maxConsumers);
   if (others.length === maxConsumers) {
     throw new TidingsError(

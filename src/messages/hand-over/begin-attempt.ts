@@ -104,7 +104,7 @@ export async function beginNextAttempt(
           { message, state: decision.state, leased_until },
           options,
         );
-        if (begun === "not sent") continue;
+        if (begun === "skipped") continue;
         // If the sender is throttled, `checkThrottle` has finished the job.
         if (begun === "throttled") return undefined;
         return { ...begun, isLast: behind === undefined };
@@ -179,7 +179,7 @@ async function beginAttempt(
   claim: Claim<"send">,
   { message, state, leased_until }: NextMessage,
   options: BeginOptions,
-): Promise<MessageAndAttempt | "throttled" | "not sent"> {
+): Promise<MessageAndAttempt | "throttled" | "skipped"> {
   const { services, hostVerdicts } = options;
   const [throttle, recipient] = await Promise.all([
     checkThrottle(tx, claim, message.from, () => handleExpiredAndLost(tx, claim, options)),
@@ -190,17 +190,17 @@ async function beginAttempt(
   // must a message to an erased contact.
   if (message.body === null || recipient === "erased") {
     await moveAndRecord(tx, message, { status: "canceled" });
-    return "not sent";
+    return "skipped";
   }
   if (recipient === "changed") {
     await denyOrDefer(tx, services, message, recipientChanged);
-    return "not sent";
+    return "skipped";
   }
   const verdicts = await checkQueued(tx, { services, hostVerdicts }, message, recipient);
   const decision = decisionOf(verdicts);
   if (decision.verdict !== "allow") {
     await denyOrDefer(tx, services, message, decision);
-    return "not sent";
+    return "skipped";
   }
   if (throttle !== undefined) await recordHandOver(tx, claim, throttle);
   // An earlier message waited for another sender. In that sender's lane, the job would count as one

@@ -21,14 +21,14 @@ export interface Called {
 
 /**
  * Calls the carrier with an attempt. A call that misses its deadline counts as unanswered. Returns
- * `not called` if `abort` or the end of the lease came first, and `aborted` if `abort` came during
+ * `not_called` if `abort` or the end of the lease came first, and `aborted` if `abort` came during
  * the call.
  */
 export async function callCarrier(
   runtime: Runtime,
   { message, attempt }: MessageAndAttempt,
   abort: AbortSignal,
-): Promise<Called | "not called" | "aborted"> {
+): Promise<Called | "not_called" | "aborted"> {
   const { clock, logger, transports } = runtime;
   const transport = transportFor(transports, attempt);
   if (transport === undefined) {
@@ -37,7 +37,7 @@ export async function callCarrier(
   // The process may have stalled since the hand-over, for example because the machine slept.
   // Another engine may take the job during the call, or has taken it already.
   if (abort.aborted || clock.now() > attempt.leased_until - callDeadlineMs) {
-    return "not called";
+    return "not_called";
   }
   const { id: attempt_id, number, started_at } = attempt;
   let sending: Promise<unknown> | undefined;

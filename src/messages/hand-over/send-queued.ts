@@ -65,7 +65,7 @@ class SendRun {
       const called = await callCarrier(this.#runtime, begun, this.#run.abort);
       // The call may still go on. The engine that takes the job next records the lost answer.
       if (called === "aborted") return;
-      if (called === "not called") return this.#recordNotCalled(begun);
+      if (called === "not_called") return this.#recordNotCalled(begun);
       if (called.unfinishedCall !== undefined) return this.#recordMissedDeadline(begun, called);
       if (begun.isLast) this.#run.freeSlot();
       if (!(await this.#record(begun, called.answer))) return;
@@ -98,9 +98,9 @@ class SendRun {
       switch (await this.#checkBegun(maybeStored)) {
         case "claimed":
           return maybeStored;
-        case "taken back":
+        case "taken_back":
           return undefined;
-        case "not stored":
+        case "not_stored":
           throw error;
       }
     }
@@ -111,12 +111,12 @@ class SendRun {
    * commit may have been lost. If the claim has been lost since, the attempt is taken back: nobody
    * else knows that the carrier was not called, and the message would be ambiguous.
    */
-  #checkBegun(begun: BegunAttempt): Promise<"claimed" | "taken back" | "not stored"> {
+  #checkBegun(begun: BegunAttempt): Promise<"claimed" | "taken_back" | "not_stored"> {
     const undo = (tx: Tx): Promise<void> => this.#takeBack(tx, begun);
     return checkUnansweredCommit(this.#runtime.clock, this.#run.abort, () =>
       this.#commit(async (tx) => {
-        if ((await tx.get(attemptById, [begun.attempt.id])) === undefined) return "not stored";
-        return (await keepOrUndo(tx, this.#claim, undo)) ? "claimed" : "taken back";
+        if ((await tx.get(attemptById, [begun.attempt.id])) === undefined) return "not_stored";
+        return (await keepOrUndo(tx, this.#claim, undo)) ? "claimed" : "taken_back";
       }),
     );
   }
