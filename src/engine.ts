@@ -27,7 +27,6 @@ import {
   type EngineOptions,
   Lifecycle,
   OperationRunner,
-  type Prepared,
   type Settings,
   settingsOf,
   stopDeadline,
@@ -40,6 +39,7 @@ import {
   type Health,
   HostPolicies,
   type HealthReporter,
+  type Prepared,
   type ScopedRunner,
 } from "./operations/index.ts";
 import { Store } from "./store/index.ts";

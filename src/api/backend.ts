@@ -10,9 +10,9 @@ import {
   type Caller,
   type Executor,
   type OpenSources,
+  type Prepared,
   type RateLimiter,
   rateLimiter,
-  type Runtime,
   type HealthReporter,
 } from "../operations/index.ts";
 import type { Clock, HttpClient, Logger, Random, StoragePort, Transport } from "../ports/index.ts";
@@ -93,11 +93,6 @@ export interface BackendOptions {
   readonly run: <T>(call: (prepared: Prepared) => Promise<T>) => Promise<T>;
   /** Aborts at the deadline of a stop. */
   readonly stopDeadline: AbortSignal;
-}
-
-interface Prepared {
-  readonly runtime: Runtime;
-  readonly executor: Executor;
 }
 
 /** Connects the HTTP API to the engine. */

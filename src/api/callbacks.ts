@@ -1,6 +1,6 @@
 import { notFound, LogLimit, TidingsError, withDeadline } from "../kernel/index.ts";
 import { recordCallback } from "../messages/index.ts";
-import type { Runtime } from "../operations/index.ts";
+import type { Prepared, Runtime } from "../operations/index.ts";
 import type { CallbackRequest, CallbackResult, Clock, Logger, Transport } from "../ports/index.ts";
 import { Semaphore } from "../queue/index.ts";
 
@@ -41,7 +41,7 @@ export interface CallbackOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   /** Runs the call of a carrier when the storage is open. A stop waits for it. */
-  readonly run: <T>(call: (prepared: { readonly runtime: Runtime }) => Promise<T>) => Promise<T>;
+  readonly run: <T>(call: (prepared: Pick<Prepared, "runtime">) => Promise<T>) => Promise<T>;
   /** Aborts at the deadline of a stop. Callbacks that are still being parsed then fail. */
   readonly stopDeadline: AbortSignal;
 }

@@ -1,5 +1,5 @@
 export { handleFactory } from "./handles/handle-factory.ts";
-export { OperationRunner, type Prepared } from "./operation-runner.ts";
+export { OperationRunner } from "./operation-runner.ts";
 export type { EngineRuntime } from "./engine-runtime.ts";
 export { Lifecycle } from "./lifecycle.ts";
 export type {

@@ -4,14 +4,18 @@ import type { LiveStreams } from "../api/index.ts";
 import type { Consumers } from "../events/index.ts";
 import { endsBefore, stopped, TidingsError } from "../kernel/index.ts";
 import { stopTransports } from "../messages/index.ts";
-import { Executor, type HookHandler, type HostPolicies } from "../operations/index.ts";
+import {
+  Executor,
+  type HookHandler,
+  type HostPolicies,
+  type Prepared,
+} from "../operations/index.ts";
 import type { JobHandlers } from "../queue/index.ts";
 import { createSandboxSenders } from "../senders/index.ts";
 import { background, type Store } from "../store/index.ts";
 import { AwaitedWork } from "./awaited-work.ts";
 import { startWork, type Work } from "./background-work.ts";
 import { type EngineRuntime, engineRuntime } from "./engine-runtime.ts";
-import type { Prepared } from "./operation-runner.ts";
 import type { Settings } from "./options/options.ts";
 import { StartReminder } from "./start-reminder.ts";
 
@@ -60,7 +64,7 @@ export class Lifecycle {
    * waits for are accepted.
    * @throws TidingsError after `stop`
    */
-  prepared(): Promise<Prepared> {
+  prepared(): Promise<Prepared<EngineRuntime>> {
     const isAccepted = this.#stopping === undefined || this.#awaited.isInside();
     return isAccepted ? this.#preparation.done() : Promise.reject(stopped());
   }
@@ -69,7 +73,7 @@ export class Lifecycle {
    * Runs a call of the host application or of a client. A stop waits for it, up to its deadline.
    * @throws TidingsError after `stop`; and the errors of `call`
    */
-  run<T>(call: (prepared: Prepared) => Promise<T>): Promise<T> {
+  run<T>(call: (prepared: Prepared<EngineRuntime>) => Promise<T>): Promise<T> {
     const prepared = this.prepared();
     return this.#awaited.run(async () => call(await prepared));
   }
@@ -94,7 +98,7 @@ export class Lifecycle {
     return (this.#stopping ??= this.#stopInTime(deadlineMs));
   }
 
-  async #prepare(): Promise<Prepared> {
+  async #prepare(): Promise<Prepared<EngineRuntime>> {
     const { settings, store, streams, consumers, deadline } = this.#options;
     const { storage, random } = settings;
     await store.open();

@@ -16,21 +16,15 @@ import {
   type Context,
   type Executor,
   inputSchema,
+  type Prepared,
   type RowProcedure,
   type ScopedRunner,
 } from "../operations/index.ts";
 import type { KnownAccounts } from "../accounts/index.ts";
 import type { ApiBackend } from "../api/index.ts";
 import type { Store } from "../store/index.ts";
-import type { EngineRuntime } from "./engine-runtime.ts";
 import { openStream } from "./open-stream.ts";
 import { checkCommandOptions, checkStreamOptions, optionsOf } from "./options/call-options.ts";
-
-/** An engine whose storage is open. */
-export interface Prepared {
-  readonly runtime: EngineRuntime;
-  readonly executor: Executor;
-}
 
 interface RunnerOptions extends Pick<ApiBackend, "streamSources"> {
   readonly store: Store;

@@ -14,7 +14,7 @@ export {
   standardConsent,
 } from "./consent-options.ts";
 export { HostPolicies, noVerdicts } from "./execution/host-policies.ts";
-export { Executor } from "./execution/executor.ts";
+export { Executor, type Prepared } from "./execution/executor.ts";
 export type {
   EventStream,
   LiveItem,

@@ -31,6 +31,12 @@ interface ExecutorRuntime extends Pick<Runtime, "store" | "clock" | "services" |
   readonly mustEnd: () => boolean;
 }
 
+/** An engine whose storage is open. */
+export interface Prepared<R extends Runtime = Runtime> {
+  readonly runtime: R;
+  readonly executor: Executor;
+}
+
 /** Runs operations of every kind, each in the transactions and with the context that it needs. */
 export class Executor {
   readonly #runtime: ExecutorRuntime;
