@@ -202,7 +202,7 @@ it("a failing webhook is not delayed further after a short storage outage", asyn
 });
 
 it("a webhook is left to an engine with an HTTP client by one without, which logs no error", async () => {
-  const world = await webhookWorld(open());
+  const world = await webhookWorld();
   await world.hook("a");
   const events = await world.tell(2);
   await world.start({ http: undefined });
