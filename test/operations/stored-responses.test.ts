@@ -115,7 +115,7 @@ describe.each(lightStorages)("a replay on $name", ({ open }) => {
       const answer = await call(one.api, {
         method: "POST",
         path: "/v1/messages/batch",
-        key: key.secret ?? expect.fail(),
+        key: key.secret,
         headers: ["Idempotency-Key", idempotencyKey],
         body: { messages },
       });
@@ -133,5 +133,27 @@ describe.each(lightStorages)("a replay on $name", ({ open }) => {
       expect(await post(name)).toEqual([200, "true", body]);
     }
     expect(interrupted.slice(0, 3)).toEqual([true, true, true]);
+  });
+
+  it("of a removal, which returns nothing, is as successful as the removal", async () => {
+    const { engine } = world();
+    const one = engine(open().connect());
+    const { account, key } = await one.accounts.create({ name: "removal" });
+    const sender = await one.account(account.id).senders.create({
+      address: "+15005550006",
+      channels: ["sms"],
+      transport: "sandbox",
+    });
+    const remove = async (): Promise<unknown> => {
+      const answer = await call(one.api, {
+        method: "DELETE",
+        path: `/v1/senders/${sender.id}`,
+        key: key.secret,
+        headers: ["Idempotency-Key", "k"],
+      });
+      return [answer.status, answer.headers["Idempotent-Replayed"], textOf(answer)];
+    };
+    expect(await remove()).toEqual([204, undefined, ""]);
+    expect(await remove()).toEqual([204, "true", ""]);
   });
 });
