@@ -1,16 +1,20 @@
-/** What a transport answers to a callback, over every mount. */
+/** What a transport gets of a callback, and what it answers, over every mount. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { CallbackResponse, Transport } from "../../src/ports/transport.ts";
+import type { CallbackRequest, CallbackResponse, Transport } from "../../src/ports/transport.ts";
 import { sandbox } from "../../adapters/transport/sandbox/index.ts";
 import { mountings, type Running, serve } from "./servers.ts";
 import { world } from "./world.ts";
 
 /** A carrier that chooses what it is answered. */
 let answer: CallbackResponse;
+let asked: CallbackRequest | undefined;
 const carrier: Transport = {
   ...sandbox(),
   name: "carrier",
-  parseCallback: () => Promise.resolve({ receipts: [], inbound: [], response: answer }),
+  parseCallback(request) {
+    asked = request;
+    return Promise.resolve({ receipts: [], inbound: [], response: answer });
+  },
 };
 const there = world({}, undefined, { transports: [sandbox(), carrier] });
 afterAll(() => there.engine.stop());
@@ -21,6 +25,18 @@ describe.each(mountings)("over $name", ({ listener, prefix }) => {
     running = await serve({ listener, prefix }, there.engine);
   });
   afterAll(() => running[Symbol.asyncDispose]());
+
+  test("the request arrives as the carrier signed it", async () => {
+    answer = { status: 200, body: "" };
+    const url = `${running.base}/v1/transports/carrier/callbacks?a=1&b=%20`;
+    await fetch(url, { method: "POST", headers: { "X-Signature": "abc" }, body: "from=Zoë" });
+    expect(asked).toMatchObject({
+      method: "POST",
+      url: new URL(url).pathname + new URL(url).search,
+      headers: { "x-signature": "abc" },
+    });
+    expect(Buffer.from(asked?.body ?? []).toString()).toBe("from=Zoë");
+  });
 
   test.each([
     { status: 200, text: "OK" },
