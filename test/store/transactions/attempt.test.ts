@@ -3,6 +3,7 @@ import { memory } from "../../../adapters/storage/memory/index.ts";
 import { type EventRow, events } from "../../../src/events/rows.ts";
 import { silent } from "../../../src/ports/logger.ts";
 import { schema } from "../../../src/modules.ts";
+import type { UnscopedTx } from "../../../src/store/transactions/transaction.ts";
 import { simulated } from "../../../adapters/testing/index.ts";
 import { Store } from "../../../src/store/store.ts";
 
@@ -55,4 +56,22 @@ test("rows and events of a failed attempt are discarded", async () => {
     limit: 10,
   });
   expect(new Set(rows.map((row) => row["id"]))).toEqual(new Set(["evt_before", "evt_after"]));
+});
+
+test("a transaction can no longer be used when its command has returned or thrown", async () => {
+  const store = new Store({ port: memory(), schema, ...simulated(), logger: silent });
+  await store.open();
+  onTestFinished(() => store.close());
+  const ended: UnscopedTx[] = [];
+  await store.commitUnscoped(async (tx) => void ended.push(tx));
+  const failing = store.commitUnscoped(async (tx) => {
+    ended.push(tx);
+    throw new RangeError("refused");
+  });
+  await expect(failing).rejects.toThrow(RangeError);
+  expect(ended).toHaveLength(2);
+  for (const tx of ended) {
+    expect(() => tx.insert(events, event("evt_late"))).toThrow(/has returned/);
+    await expect(tx.list(events.primary, ["evt_late"], 1)).rejects.toThrow(/has returned/);
+  }
 });
