@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { hourMs, minuteMs } from "../../src/kernel/time.ts";
 import { accepted, carrier } from "../support/engines/carrier.ts";
+import { over } from "../support/over.ts";
 import { lightStorages } from "../support/storage/storages.ts";
 import { stopped, world, type World } from "../support/engines/world.ts";
 
@@ -50,10 +51,16 @@ describe.each(lightStorages)(
     it("warns of work that a process has left which runs no more", async () => {
       const here = world();
       const ground = open();
-      await here.engine(ground.connect()).contacts.list();
+      let tell = (): void => {};
+      const watch = (listener: () => void): (() => void) => {
+        tell = listener;
+        return () => {};
+      };
+      await here.engine(over(ground.connect(), { watch })).contacts.list();
       const brief = here.engine(ground.connect());
       await brief.messages.send(hello);
       await stopped(brief, here.clock);
+      tell();
       await here.clock.advance(10_000);
       expect(warnings(here)).toMatchObject([{ facts: { job: "send" } }]);
     });
