@@ -244,6 +244,7 @@ test.runIf(isLong)(
     );
     const above = await pictureOf(said);
     await page.keyboard.press("Escape");
+    await handOff.getByRole("button", { name: "Discard" }).click();
     await handOff.waitFor({ state: "detached" });
     expect(above.equals(await pictureOf(said))).toBe(true);
 
