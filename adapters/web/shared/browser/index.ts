@@ -20,7 +20,6 @@ export * from "./components/picker.tsx";
 export * from "./components/popover.tsx";
 export * from "./components/safe-link.tsx";
 export * from "./components/states.tsx";
-export * from "./components/table.tsx";
 export * from "./components/tabs.tsx";
 export * from "./components/toasts.tsx";
 export * from "./components/virtual-list.tsx";

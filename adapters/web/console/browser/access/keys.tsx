@@ -9,7 +9,6 @@ import {
   dateTime,
   EmptyState,
   Menu,
-  Table,
   timeNow,
   toast,
 } from "../../../shared/browser/index.ts";
@@ -17,6 +16,7 @@ import { useReturn } from "../live.ts";
 import { usePagedList } from "../paged.ts";
 import { RotateDialog, SecretDialog } from "../parts/dialogs.tsx";
 import { Card, Paged } from "../parts/layout.tsx";
+import { Table } from "../parts/table.tsx";
 import { When } from "../parts/values.tsx";
 import { t } from "../texts.ts";
 import { CreateKeyDialog } from "./create-key-dialog.tsx";

@@ -11,12 +11,12 @@ import {
   Menu,
   number,
   shownAddress,
-  Table,
   toast,
 } from "../../../shared/browser/index.ts";
 import { useReturn } from "../live.ts";
 import { usePagedList } from "../paged.ts";
 import { Card, Paged } from "../parts/layout.tsx";
+import { Table } from "../parts/table.tsx";
 import { t } from "../texts.ts";
 import { SenderDialog } from "./sender-dialog.tsx";
 

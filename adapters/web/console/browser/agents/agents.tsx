@@ -12,11 +12,11 @@ import {
   number,
   place,
   Resource,
-  Table,
 } from "../../../shared/browser/index.ts";
 import { useReturn } from "../live.ts";
 import { usePagedList } from "../paged.ts";
 import { Card, LoadingPage, Needs, Paged, PageView } from "../parts/layout.tsx";
+import { Table } from "../parts/table.tsx";
 import { TwoLines, When } from "../parts/values.tsx";
 import { t } from "../texts.ts";
 import { AgentPage } from "./agent.tsx";

@@ -12,12 +12,12 @@ import {
   linkTo,
   place,
   Resource,
-  Table,
 } from "../../../shared/browser/index.ts";
 import { isErased, readContacts } from "../contacts.ts";
 import { useCoalesced, useLive } from "../live.ts";
 import { usePagedList } from "../paged.ts";
 import { Card, Paged, PageView } from "../parts/layout.tsx";
+import { Table } from "../parts/table.tsx";
 import { ContactCell, StatusBadge, When } from "../parts/values.tsx";
 import { t } from "../texts.ts";
 import { MessagePage } from "./message.tsx";

@@ -8,10 +8,10 @@ import {
   may,
   number,
   shownAddress,
-  Table,
   useResource,
 } from "../../../shared/browser/index.ts";
 import { Card } from "../parts/layout.tsx";
+import { Table } from "../parts/table.tsx";
 import { Age, TwoLines, When } from "../parts/values.tsx";
 import { t } from "../texts.ts";
 

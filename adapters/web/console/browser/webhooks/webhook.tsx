@@ -11,13 +11,13 @@ import {
   linkTo,
   number,
   place,
-  Table,
   timeNow,
   useResource,
 } from "../../../shared/browser/index.ts";
 import { useCoalesced, useLive, useReturn } from "../live.ts";
 import { usePagedList } from "../paged.ts";
 import { Card, LoadingPage, Paged, PageView, StatusFilter } from "../parts/layout.tsx";
+import { Table } from "../parts/table.tsx";
 import { Copied, Figure, When } from "../parts/values.tsx";
 import { t } from "../texts.ts";
 import { useDeliveries } from "./follow.ts";

@@ -9,13 +9,13 @@ import {
   linkTo,
   may,
   place,
-  Table,
   useResource,
 } from "../../../shared/browser/index.ts";
 import { useReturn } from "../live.ts";
 import { usePagedList } from "../paged.ts";
 import { SecretDialog } from "../parts/dialogs.tsx";
 import { Card, Paged, PageView } from "../parts/layout.tsx";
+import { Table } from "../parts/table.tsx";
 import { Age, TwoLines, When } from "../parts/values.tsx";
 import { loadDocument } from "../reference/document.ts";
 import { t } from "../texts.ts";

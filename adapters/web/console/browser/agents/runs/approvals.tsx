@@ -10,11 +10,11 @@ import {
   type ReadPages,
   readPages,
   Resource,
-  Table,
 } from "../../../../shared/browser/index.ts";
 import { contactOf, isErased, readContacts } from "../../contacts.ts";
 import { useCoalesced, useLive } from "../../live.ts";
 import { Card } from "../../parts/layout.tsx";
+import { Table } from "../../parts/table.tsx";
 import { ContactCell, When } from "../../parts/values.tsx";
 import { t } from "../../texts.ts";
 

@@ -6,10 +6,10 @@ import {
   exactDuration,
   linkTo,
   number,
-  Table,
   type Tone,
 } from "../../../../shared/browser/index.ts";
 import { shownContact } from "../../contacts.ts";
+import { Table } from "../../parts/table.tsx";
 import { When } from "../../parts/values.tsx";
 import { t } from "../../texts.ts";
 
