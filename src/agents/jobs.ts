@@ -9,7 +9,7 @@ export const agentJobs: Pick<JobTable<AgentRuntime>, "turn" | "queue-timeout"> =
   "queue-timeout":
     ({ hostPolicies, services }) =>
     (claim) =>
-      hostPolicies.commit(
+      hostPolicies.commitWithVerdicts(
         claim,
         (tx, hostVerdicts) => timeOutQueue(tx, claim, { services, hostVerdicts }),
         background,

@@ -112,7 +112,7 @@ async function runBegunTurn(options: Omit<MoveMakerOptions, "facts">): Promise<v
   try {
     // Without the retries, an outage would cost the answer, and the model would be called again.
     await retry(clock, abort, () =>
-      hostPolicies.commit(
+      hostPolicies.commitWithVerdicts(
         claim,
         (tx, hostVerdicts) => endTurn(tx, claim, begun, outcome, { services, hostVerdicts }),
         background,

@@ -82,7 +82,7 @@ class SendRun {
     const { services, hostPolicies } = this.#runtime;
     let maybeStored: BegunAttempt | undefined;
     try {
-      return await hostPolicies.commit(
+      return await hostPolicies.commitWithVerdicts(
         this.#claim,
         async (tx, hostVerdicts) => {
           prefetchNextAttempt(tx, this.#claim.key);

@@ -87,7 +87,7 @@ export class Executor {
     work: (tx: Tx, call: Call) => Promise<T>,
   ): Promise<T> {
     const { services, hostPolicies } = this.#runtime;
-    return hostPolicies.commit(
+    return hostPolicies.commitWithVerdicts(
       context.scope,
       (tx, hostVerdicts) => {
         command.prefetch?.(tx, input, services);

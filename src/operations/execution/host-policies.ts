@@ -75,11 +75,11 @@ export class HostPolicies {
   }
 
   /**
-   * Runs a command in a scope. Resolves when it is committed.
+   * Runs a command in a scope, with the verdicts that it needs. Resolves when it is committed.
    * @throws TidingsError the retryable `internal` if a policy fails; `shutting_down` if the
    *   verdicts are not there at the deadline of a stop
    */
-  async commit<T>(
+  async commitWithVerdicts<T>(
     scope: Scope,
     work: Work<T>,
     { handle, origin = "caller" }: CommitOptions = {},
@@ -88,7 +88,7 @@ export class HostPolicies {
     if (handle !== undefined) return this.#commitWithin(handle, scope, work);
     if (!this.any) return store.commit(scope, (tx) => work(tx, noVerdicts), { origin });
     const commit: Commit<T> = (body) => store.commit(scope, body, { origin });
-    if (transactions === 0) return this.#commitWithVerdicts(work, commit, undefined);
+    if (transactions === 0) return this.#collectVerdicts(work, commit, undefined);
     try {
       const none = new CollectedVerdicts();
       return await commit((tx) => work(tx, none));
@@ -117,13 +117,13 @@ export class HostPolicies {
     const { store } = this.#options;
     if (!this.any) return store.within(handle, scope, (tx) => work(tx, noVerdicts));
     const commit: Commit<T> = (body) => store.within(handle, scope, body);
-    return this.#commitWithVerdicts(work, commit, handle);
+    return this.#collectVerdicts(work, commit, handle);
   }
 
   /**
    * Reruns a command until it has every verdict that it needs. An interrupted run writes nothing.
    */
-  async #commitWithVerdicts<T>(work: Work<T>, commit: Commit<T>, handle: unknown): Promise<T> {
+  async #collectVerdicts<T>(work: Work<T>, commit: Commit<T>, handle: unknown): Promise<T> {
     const verdicts = new CollectedVerdicts();
     for (let count = 0; count < maxEvaluations; count++) {
       try {
