@@ -20,7 +20,7 @@ export const race = inArea("race", [
     file: "src/queue/jobs/arm.ts",
     find: 'const job = await findJob(within, order, { hold: "recent" });\n  if (job === undefined) return armNew',
     replace: "const job = await findJob(within, order);\n  if (job === undefined) return armNew",
-    tests: ["test/queue/queued-meanwhile.test.ts"],
+    tests: ["test/queue/queued-while-leased.test.ts"],
   },
   {
     name: "due-job-is-not-written",
@@ -30,7 +30,7 @@ export const race = inArea("race", [
     file: "src/queue/jobs/arm.ts",
     find: "if (!job.leased || Object.keys(change).length > 0) tx.update(jobs, job, change);",
     replace: "if (Object.keys(change).length > 0) tx.update(jobs, job, change);",
-    tests: ["test/queue/queued-meanwhile.test.ts"],
+    tests: ["test/queue/queued-while-leased.test.ts"],
   },
   {
     name: "kept-row-is-not-held",
