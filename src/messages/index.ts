@@ -17,7 +17,7 @@ export { sendInConversation } from "./sending/reply.ts";
 export { isMessageInProgress } from "./reads.ts";
 export { messageResource } from "./show.ts";
 export { removeWords } from "./search/search-words.ts";
-export { moveMessage, writeTimeline } from "./move.ts";
+export { writeState, writeTimeline } from "./write-state.ts";
 export { stateOf } from "./stored-state.ts";
 export {
   attempts,

@@ -26,7 +26,7 @@ import {
 import {
   applyEvidence,
   type MessageRow,
-  moveMessage,
+  writeState,
   stateOf,
   receiveMessage,
   writeMessage,
@@ -173,8 +173,8 @@ async function playDelivered(
     at: tx.now,
     error: null,
   });
-  const moved = await moveMessage(tx, message, delivered.state);
-  writeTimeline(tx, message, moved, {
+  const updated = await writeState(tx, message, delivered.state);
+  writeTimeline(tx, message, updated, {
     type: "receipt",
     at: iso(tx.now),
     carrier_at: iso(tx.now),

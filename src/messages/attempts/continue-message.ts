@@ -13,7 +13,7 @@ import {
   type OpenAttempt,
   type MessageAndAttempt,
 } from "./message-attempts.ts";
-import { moveMessage } from "../move.ts";
+import { writeState } from "../write-state.ts";
 import type { Services } from "../../operations/index.ts";
 import { arm, disarm } from "../../queue/index.ts";
 import { type AttemptRow, attempts, type MessageRow } from "../rows.ts";
@@ -122,7 +122,7 @@ async function queueAgain(
   const { attempts: count, expires_at } = message;
   const { state } = sendAgain({ attempts: count, expires_at: expires_at ?? Infinity }, at);
   const columns = { ...noCarrierState, transport, provider_message_id: null, basis: null };
-  const updated = await moveMessage(tx, message, state, columns);
+  const updated = await writeState(tx, message, state, columns);
   await arm(tx, sendJob(updated, at));
   const planned = tx.update(attempts, failed, { next_attempt_at: at });
   return { message: updated, attempt: planned.id === attempt.id ? planned : attempt };
@@ -137,7 +137,7 @@ async function decideBy(
   const { number: basis, transport, provider_message_id } = attempt;
   const columns = { ...noCarrierState, transport, provider_message_id, basis };
   const state = stateAfter(message, attempt);
-  const updated = await moveMessage(tx, message, state, columns);
+  const updated = await writeState(tx, message, state, columns);
   // The engine that made the call may have stopped. The job then records the lost answer.
   if (state.status === "sending") await arm(tx, sendJob(updated, tx.now));
   return updated;

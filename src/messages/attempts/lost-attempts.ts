@@ -10,7 +10,7 @@ import {
   type Lost,
 } from "./attempt-rules.ts";
 import { listAttempts } from "./message-attempts.ts";
-import { moveMessage } from "../move.ts";
+import { writeState } from "../write-state.ts";
 import { stateOf } from "../stored-state.ts";
 import type { AttemptRow, MessageRow } from "../rows.ts";
 import { armFollowUps } from "../job-orders.ts";
@@ -75,7 +75,7 @@ export async function endQueued(
   ending: Ending,
 ): Promise<Seen<MessageRow>> {
   const { state } = await endUnlessLost(tx, message, ending);
-  const updated = await moveMessage(tx, message, state);
+  const updated = await writeState(tx, message, state);
   if (updated.status === "ambiguous") await followUpLostAttempts(tx, services, updated);
   return updated;
 }

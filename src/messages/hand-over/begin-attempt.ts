@@ -12,7 +12,7 @@ import {
 import { type AttemptRow, attempts, type MessageRow, outbox } from "../rows.ts";
 import { type ConversationId, mediumOf } from "../../kernel/index.ts";
 import { expire, expiredDecision, handOver, type MessageState } from "../rules.ts";
-import { moveAndRecord, moveMessage, writeTimeline } from "../move.ts";
+import { writeStateAndTimeline, writeState, writeTimeline } from "../write-state.ts";
 import { stateOf } from "../stored-state.ts";
 import { decisionOf } from "../../consents/index.ts";
 import type { Services } from "../../operations/index.ts";
@@ -189,7 +189,7 @@ async function beginAttempt(
   // A message without a body was redacted while it was ambiguous. It must not be sent, and neither
   // must a message to an erased contact.
   if (message.body === null || recipient === "erased") {
-    await moveAndRecord(tx, message, { status: "canceled" });
+    await writeStateAndTimeline(tx, message, { status: "canceled" });
     return "skipped";
   }
   if (recipient === "changed") {
@@ -206,7 +206,7 @@ async function beginAttempt(
   // An earlier message waited for another sender. In that sender's lane, the job would count as one
   // that uses its throttle.
   else if (claim.lane.waiting_for !== null) await moveToUsualLane(tx, claim);
-  const sending = await moveMessage(tx, message, state);
+  const sending = await writeState(tx, message, state);
   await showSender(tx, sending);
   const attempt = tx.insert(attempts, attemptOf(tx, sending, leased_until));
   return { message: sending, attempt };

@@ -4,7 +4,7 @@ import { type Addressee, contactById, holdAddressee } from "../../contacts/index
 import { arm } from "../../queue/index.ts";
 import type { MessageRow } from "../rows.ts";
 import { defer, policyError } from "../rules.ts";
-import { moveMessage, writeTimeline } from "../move.ts";
+import { writeState, writeTimeline } from "../write-state.ts";
 import { stateOf } from "../stored-state.ts";
 import { endQueued } from "../attempts/lost-attempts.ts";
 import type { Services } from "../../operations/index.ts";
@@ -79,7 +79,7 @@ export async function denyOrDefer(
   }
   const { verdict, reason } = decision;
   const state = defer(stateOf(message), decision.until, message.created_at, tx.now);
-  const waiting = await moveMessage(tx, message, state);
+  const waiting = await writeState(tx, message, state);
   await arm(tx, releaseJob(waiting, state.send_at));
   const until = iso(state.send_at);
   writeTimeline(tx, message, waiting, { ...entry, verdict, reason, until, error: null });

@@ -2,7 +2,7 @@ import { applyLostAnswer, sendAgain } from "../attempts/attempt-rules.ts";
 import type { Evidence } from "../carrier-state.ts";
 import { findNextAttempt } from "../attempts/next-attempt.ts";
 import { reachedCarrier } from "../attempts/message-attempts.ts";
-import { moveAndRecord } from "../move.ts";
+import { writeStateAndTimeline } from "../write-state.ts";
 import { stateOf } from "../stored-state.ts";
 import type { Services } from "../../operations/index.ts";
 import { type Seen, StorageConflict } from "../../ports/index.ts";
@@ -41,7 +41,7 @@ export async function recordLostAnswer(
       error === null ? { status: "sent", at, error } : { status: "undelivered", at, error };
     const { state } = applyEvidence(stateOf(message), evidence);
     await arm(tx, followUpJob(attempt, tx.now));
-    return moveAndRecord(tx, message, state);
+    return writeStateAndTimeline(tx, message, state);
   }
   const columns = { outcome: "ambiguous", error: decision.state.error, not_before: null } as const;
   const found = await findNextAttempt(tx, services, message, { ...attempt, ...columns });

@@ -6,7 +6,7 @@ import {
 } from "../attempts/message-attempts.ts";
 import { firstFollowUpAt } from "../attempts/follow-up-times.ts";
 import { followUpLostAttempts } from "../attempts/lost-attempts.ts";
-import { moveMessage, writeTimeline } from "../move.ts";
+import { writeState, writeTimeline } from "../write-state.ts";
 import { arm } from "../../queue/index.ts";
 import type { NextAttempt } from "../routes/route-rules.ts";
 import { type AttemptRow, attempts } from "../rows.ts";
@@ -47,7 +47,7 @@ export async function recordOutcome(
   const carrier = isEvidence
     ? carrierColumns(message, { ...attempt, provider_message_id }, state.status)
     : {};
-  const updated = await moveMessage(tx, message, state, {
+  const updated = await writeState(tx, message, state, {
     ...carrier,
     ...transportPatch(message, next),
   });

@@ -6,7 +6,7 @@ import { takeBackAttempt } from "../attempts/attempt-rules.ts";
 import type { BegunAttempt } from "./begin-attempt.ts";
 import { sendJob } from "../job-orders.ts";
 import { isPending } from "../attempts/message-attempts.ts";
-import { moveMessage, writeTimeline } from "../move.ts";
+import { writeState, writeTimeline } from "../write-state.ts";
 import { recordAnswer } from "./record-answer.ts";
 import { attemptById, attempts, messageById, timeline } from "../rows.ts";
 import { stateOf } from "../stored-state.ts";
@@ -51,7 +51,7 @@ export async function takeBack(
     if (decision.decision === "none" || !isPending(attempt)) {
       await recordAnswer(tx, services, claim, begun, notCalled);
     } else {
-      const queued = await moveMessage(tx, message, decision.state);
+      const queued = await writeState(tx, message, decision.state);
       tx.remove(attempts, attempt);
       const { message_id, started_at: at, message_version } = attempt;
       const id = tx.drawId("ent");

@@ -14,7 +14,7 @@ import { waitForTransportMs } from "../hand-over/begin-attempt.ts";
 import { callDeadlineMs, outbound, transportFor } from "../hand-over/call-carrier.ts";
 import { acceptedStatus, decideAfterNotSent } from "../attempts/decide-after-attempt.ts";
 import { applyReceiptTimeout } from "../rules.ts";
-import { moveAndRecord, moveMessage, writeTimeline } from "../move.ts";
+import { writeStateAndTimeline, writeState, writeTimeline } from "../write-state.ts";
 import { stateOf } from "../stored-state.ts";
 import type { Runtime, Services } from "../../operations/index.ts";
 import { background, type Tx } from "../../store/index.ts";
@@ -192,7 +192,7 @@ async function applyFinding(
     const decided = await decideAfterNotSent(tx, services, message, attempt);
     if (decided !== undefined) {
       const patch = transportPatch(message, decided.next);
-      updated = await moveMessage(tx, message, decided.state, patch);
+      updated = await writeState(tx, message, decided.state, patch);
       // The message is sent again.
       if (updated.status === "queued") await arm(tx, sendJob(updated, updated.retry_at ?? tx.now));
     }
@@ -238,5 +238,5 @@ async function endReceiptWait(
   if (tx.now < endsAt) return message;
   const decision = applyReceiptTimeout(stateOf(message), tx.now);
   if (decision.decision === "none") return message;
-  return moveAndRecord(tx, message, decision.state);
+  return writeStateAndTimeline(tx, message, decision.state);
 }

@@ -13,7 +13,7 @@ import type { Evidence } from "../carrier-state.ts";
 import { evidenceOf, withValidTime } from "../attempts/attempt-rules.ts";
 import { nextFollowUpAt } from "../attempts/follow-up-times.ts";
 import { applyEvidence } from "../rules.ts";
-import { moveMessage, writeTimeline } from "../move.ts";
+import { writeState, writeTimeline } from "../write-state.ts";
 import { stateOf } from "../stored-state.ts";
 import type { IgnoredReason } from "../timeline/timeline-types.ts";
 import type { Services } from "../../operations/index.ts";
@@ -152,8 +152,8 @@ export async function joinEvidence(
     if (continued !== undefined) return supersededIfSame(message, continued);
   }
   const columns = carrierColumns(message, attempt, state.status);
-  const moved = await moveMessage(tx, message, state, columns);
-  return { message: moved, attempt, ignored_reason: null };
+  const updated = await writeState(tx, message, state, columns);
+  return { message: updated, attempt, ignored_reason: null };
 }
 
 /** The evidence did not count if it left the message with the status that it had `before`. */

@@ -2,7 +2,7 @@ import { type ById, byIdSchema, notFound, TidingsError } from "../../kernel/inde
 import { type Command, showsOutput } from "../../operations/index.ts";
 import { arm, disarm } from "../../queue/index.ts";
 import { sendJob } from "../job-orders.ts";
-import { moveAndRecord } from "../move.ts";
+import { writeStateAndTimeline } from "../write-state.ts";
 import { messageResource } from "../show.ts";
 import { messageById } from "../rows.ts";
 import { cancel } from "../rules.ts";
@@ -32,7 +32,7 @@ export const cancelMessage: Command<ById, Message> = {
         `The message is ${decision.status} and can no longer be canceled.`,
       );
     }
-    const updated = await moveAndRecord(tx, message, decision.state);
+    const updated = await writeStateAndTimeline(tx, message, decision.state);
     if (message.status === "scheduled") {
       await disarm(tx, { kind: "release", key: { message_id: message.id } });
     }

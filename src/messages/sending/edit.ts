@@ -24,7 +24,7 @@ import {
   smsHasNoMedia,
 } from "../input-types.ts";
 import { mayBeWithCarrier } from "../attempts/message-attempts.ts";
-import { moveMessage, writeTimeline } from "../move.ts";
+import { writeState, writeTimeline } from "../write-state.ts";
 import { messageResource } from "../show.ts";
 import { messageById, type MessageRow, messages } from "../rows.ts";
 import { edit, type Scheduled } from "../rules.ts";
@@ -69,7 +69,7 @@ export const editMessage: Command<EditMessage, Message> = {
       metadata,
       ...segmentColumns(message.channel, body),
     };
-    const edited = await moveMessage(tx, message, state, patch);
+    const edited = await writeState(tx, message, state, patch);
     await updateWords(tx, edited);
     writeTimeline(tx, message, edited, {
       type: "edit",

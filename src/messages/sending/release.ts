@@ -5,7 +5,7 @@ import { senderByAddress } from "../../senders/index.ts";
 import type { Tx } from "../../store/index.ts";
 import { rememberNextAttempt } from "../hand-over/begin-attempt.ts";
 import { sendJob } from "../job-orders.ts";
-import { moveMessage, writeTimeline } from "../move.ts";
+import { writeState, writeTimeline } from "../write-state.ts";
 import { chooseRoute } from "../routes/choose-route.ts";
 import { messageById, type MessageRow, scheduledInConversation } from "../rows.ts";
 import { release } from "../rules.ts";
@@ -43,7 +43,7 @@ export async function releaseMessage(
     const decision = release(stateOf(each), tx.now);
     if (decision.decision === "none") continue;
     const patch = await newTransport(tx, services, each);
-    const updated = await moveMessage(tx, each, decision.state, patch);
+    const updated = await writeState(tx, each, decision.state, patch);
     writeTimeline(tx, each, updated, null);
     rememberNextAttempt(tx, updated);
     await arm(tx, sendJob(updated, tx.now));

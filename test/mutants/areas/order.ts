@@ -60,7 +60,7 @@ export const order = inArea("order", [
   {
     name: "later-message-stands-where-written",
     sentence: "A reminder that was written days ago is sent, and stands above what was said since.",
-    file: "src/messages/move.ts",
+    file: "src/messages/write-state.ts",
     find: "return place && { ...place, first_sequence };",
     replace: "return place && { sequence: first_sequence, first_sequence };",
     tests: ["test/conversations/thread-places.test.ts"],

@@ -17,7 +17,7 @@ import type { TimelineEntry } from "./timeline/timeline-types.ts";
  * Writes a message's new state, and its place if that changes. If the status changed, counts it and
  * publishes events.
  */
-export async function moveMessage(
+export async function writeState(
   tx: Tx,
   message: Seen<MessageRow>,
   state: MessageState,
@@ -85,12 +85,12 @@ function appendSent(tx: Tx, message: Seen<MessageRow>, contact: ContactRow | und
 }
 
 /** Writes a message's new state and adds the change of status to its timeline. */
-export async function moveAndRecord(
+export async function writeStateAndTimeline(
   tx: Tx,
   message: Seen<MessageRow>,
   state: MessageState,
 ): Promise<Seen<MessageRow>> {
-  const updated = await moveMessage(tx, message, state);
+  const updated = await writeState(tx, message, state);
   writeTimeline(tx, message, updated, null);
   return updated;
 }
