@@ -140,8 +140,8 @@ function assigneeOnReply(
 }
 
 /**
- * Returns the address to send to. If nothing tells it, that is where any message to the contact
- * goes.
+ * Returns the address to send to. If neither the caller nor the conversation determines it, that is
+ * the address that any message to the contact goes to.
  * @throws TidingsError `conflict` if the contact has no address left
  */
 async function findCorrespondent(

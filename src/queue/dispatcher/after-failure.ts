@@ -51,7 +51,8 @@ export async function reschedule(
   const againAt = clock.now() + (isOutage ? Math.min(pause, maxOutagePauseMs) : pause);
   const again = { againAt, failed };
   try {
-    // Mostly, the storage was away for a moment. Without this, the job would wait for its lease.
+    // Most failures of the storage are short. Without a retry, the job would wait until its lease
+    // ends.
     await retry(clock, stopping, () =>
       store.commitUnscoped((tx) => finish(tx, claim, again), background),
     );

@@ -204,7 +204,8 @@ export class Dispatcher {
     this.#hasRivals = outcomes.has("taken");
     const isOvertaken = !outcomes.has("started") && this.#hasRivals && hasMore;
     this.#overtaken = isOvertaken ? this.#overtaken + 1 : 0;
-    // Jobs that were left had taken the room of others. The next search does not find them.
+    // Jobs that are left to other engines were found in place of jobs that this engine can run. The
+    // next search leaves them out.
     if (outcomes.has("started") || outcomes.has("left")) return undefined;
     return Math.min(
       await this.#untilNext(),

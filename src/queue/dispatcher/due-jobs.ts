@@ -139,7 +139,7 @@ export class DueJobs {
       this.#lanesAtLimits.set(limitOf(lane) ?? "", lane);
     }
     for (const job of all) if (!starting.has(job)) this.noteMoreIn(job.lane);
-    // Others may wait behind these jobs, and room for them is left if these cannot be leased.
+    // Other jobs may wait behind these. They have room if these cannot be leased.
     if (fitting.length > 0) this.#hasChanged = true;
     return fitting;
   }

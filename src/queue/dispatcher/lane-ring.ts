@@ -31,8 +31,8 @@ export interface RingSearch extends LaneRoom {
   /** How long due jobs of a lane are left to other engines, in milliseconds. */
   readonly waitForOthersMs: (lane: Lane) => number;
   /**
-   * How many times as many jobs of a lane as have room are read. If it is more than 1, the jobs to
-   * start are picked at random, so that several engines seldom pick the same.
+   * How many jobs of a lane are read, as a multiple of those that have room. If it is more than 1,
+   * the jobs to start are picked at random, so that several engines seldom pick the same.
    */
   readonly spread: number;
 }
@@ -69,9 +69,9 @@ interface LanesSearch {
  *
  * Many lanes may share a limit (`limitOf`). When a search reaches it, it leaves out the others.
  * From then on, the lanes under this limit have a ring of their own, which goes on where it was
- * left. Where the rounds come to one of its ranges, they read the next lanes of this ring and pass
- * the range. So each of its lanes has its turn, however little room there is, and while there is
- * none, they cost no reads.
+ * left. A round that reaches one of its ranges reads the next lanes of this ring and skips the
+ * range. So each of its lanes has its turn even if there is little room. While there is none, its
+ * lanes cost no reads.
  */
 export class LaneRing {
   readonly #reads: UnscopedReads;
@@ -188,7 +188,7 @@ export class LaneRing {
     while (!room.isReached(lane)) {
       const next = await lanes.next();
       if (next.done === true) {
-        // Each lane has had its turn, so no place in the ring must be kept.
+        // Each lane has had its turn, so the ring need not keep its place.
         if (next.value) this.#limited.delete(limit);
         return next.value;
       }
@@ -217,7 +217,7 @@ export class LaneRing {
   }
 }
 
-/** The room that the jobs which a search has found so far leave to others. */
+/** The room that remains beside the jobs that a search has found so far. */
 class RemainingRoom {
   readonly #room: LaneRoom;
   #startable = 0;

@@ -78,7 +78,7 @@ export class PoolQueue {
    */
   #lanesAhead(lane: Lane, free: number): readonly Lane[] | undefined {
     if (!this.#hasWaiting) return [];
-    // More jobs wait in the same lane, nobody knows how many. They all go first.
+    // An unknown number of other jobs waits in the same lane. All of them go first.
     if (this.due.hasMoreIn(lane)) return undefined;
     // A copy, so that `indexOf` finds the new job and not one that waits in the same lane.
     const own: Lane = { ...lane };
