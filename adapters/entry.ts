@@ -19,10 +19,8 @@ export * from "../src/index.ts";
 export class MessagingEngine<
   Tx extends object | undefined = object | undefined,
 > extends Engine<Tx> {
-  static {
-    // In the bundle the class has another name, because the core's class has this one.
-    Object.defineProperty(this, "name", { value: "MessagingEngine" });
-  }
+  /** @internal In the bundle the class would have another name: the core's class has this one. */
+  static override readonly name = "MessagingEngine";
 
   /**
    * Checks the options. The clock, the randomness, the logger and the language have defaults.
