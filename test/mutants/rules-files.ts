@@ -61,8 +61,8 @@ export const rulesFiles: readonly RulesFile[] = [
     tests: ["test/webhooks/delivery-rules.test.ts"],
   },
   {
-    file: "src/agents/turns/decision/hand-off-rules.ts",
-    tests: ["test/agents/turns/decision/hand-off-rules.test.ts"],
+    file: "src/agents/turns/decision/handoff-rules.ts",
+    tests: ["test/agents/turns/decision/handoff-rules.test.ts"],
     equivalents: [
       {
         from: "lowestScore !== null",

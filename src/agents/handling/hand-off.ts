@@ -34,7 +34,7 @@ const maxMessageIds = 10;
 const maxReadForIds = 30;
 
 /** What a hand-off tells the people who take over. */
-interface HandOffFacts {
+interface HandoffFacts {
   /** Null if no rule of the agent asks for the hand-off. */
   readonly rule: HandoffCause | null;
   readonly reason: string;
@@ -53,7 +53,7 @@ interface HandOffFacts {
 export function handOff(
   tx: Tx,
   before: Seen<ConversationRow>,
-  facts: HandOffFacts,
+  facts: HandoffFacts,
 ): Promise<Seen<ConversationRow>> {
   return enqueue(tx, before, facts, statusPatch({ status: "open" }));
 }
@@ -74,7 +74,7 @@ export function giveUp(tx: Tx, before: Seen<ConversationRow>): Promise<Seen<Conv
 async function enqueue(
   tx: Tx,
   before: Seen<ConversationRow>,
-  { rule, reason, summary, run_id }: HandOffFacts,
+  { rule, reason, summary, run_id }: HandoffFacts,
   status: Partial<ConversationRow>,
 ): Promise<Seen<ConversationRow>> {
   if (before.handler === "queue") return before;
@@ -131,7 +131,7 @@ const causesForGood: ReadonlySet<HandoffCause | null> = new Set([
 async function waitForPeople(
   tx: Tx,
   conversation: ConversationRow,
-  { rule, from }: Pick<HandOffFacts, "rule"> & { readonly from: Handler },
+  { rule, from }: Pick<HandoffFacts, "rule"> & { readonly from: Handler },
 ): Promise<void> {
   const session = await tx.get(agentSessionOf, [conversation.id]);
   if (session === undefined) return;

@@ -77,7 +77,7 @@ async function conclude(
   const reply = { author, text, answers: (await messageToAnswer(tx, asked)) ?? asked.at(-1) };
   const sent = await sendAs(tx, current.conversation, reply, context);
   const isRefused = sent.error !== null;
-  const wanted = outcome.handOff ?? refusal(run, sent);
+  const wanted = outcome.handoff ?? refusal(run, sent);
   addObservations(tx, current, outcome);
   updateSession(tx, current, outcome, sent);
   const after =
@@ -88,7 +88,7 @@ async function conclude(
 
   const waits = wanted === null && outcome.calls.some(isWaiting);
   const isFailed = isRefused || outcome.isFailed;
-  const status = isFailed ? "failed" : outcome.handOff !== null ? "handed_off" : "completed";
+  const status = isFailed ? "failed" : outcome.handoff !== null ? "handed_off" : "completed";
   const did = columnsOf(run, outcome, sent);
   if (waits) pauseRun(tx, conversation, run, did);
   else endRun(tx, conversation, run, { ...did, status });
@@ -97,10 +97,10 @@ async function conclude(
 /** Returns the columns of a run that say what it has done. */
 function columnsOf(
   run: RunRow,
-  { steps, calls, read_from, usage, playbook_id, handOff, result }: TurnOutcome,
+  { steps, calls, read_from, usage, playbook_id, handoff, result }: TurnOutcome,
   { message_id, error }: SendResult,
 ) {
-  const why = handOff && { rule: handOff.rule, reason: handOff.reason };
+  const why = handoff && { rule: handoff.rule, reason: handoff.reason };
   return {
     steps,
     calls,
@@ -116,7 +116,7 @@ function columnsOf(
  * Hands off to people if the reply was refused. There is no hand-off if the contact has opted out,
  * or if the run does not answer a message.
  */
-function refusal({ request }: RunRow, { error }: SendResult): TurnOutcome["handOff"] {
+function refusal({ request }: RunRow, { error }: SendResult): TurnOutcome["handoff"] {
   if (error === null || error.code === "recipient_opted_out" || request !== null) return null;
   return {
     rule: null,

@@ -44,7 +44,7 @@ export interface Progress {
 export interface TurnOutcome extends Progress {
   /** The reply to the contact. Null means none. */
   readonly text: string | null;
-  readonly handOff: {
+  readonly handoff: {
     readonly rule: HandoffCause | null;
     readonly reason: string;
     readonly summary: string;
@@ -74,7 +74,7 @@ export interface NewObservation {
 }
 
 /** A decision to hand the conversation off to people. */
-export interface HandOff {
+export interface Handoff {
   /** Null if a playbook or the model asks for the hand-off, not a rule. */
   readonly rule: HandoffCause | null;
   readonly reason: string;
@@ -85,8 +85,8 @@ export interface HandOff {
 }
 
 /** The result of the turn's generator. */
-export interface Ending extends Omit<TurnOutcome, "source" | "handOff" | keyof Progress> {
-  readonly handOff: HandOff | null;
+export interface Ending extends Omit<TurnOutcome, "source" | "handoff" | keyof Progress> {
+  readonly handoff: Handoff | null;
 }
 
 /** The recent messages of a conversation. */

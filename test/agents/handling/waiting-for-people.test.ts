@@ -168,10 +168,10 @@ describe("a conversation that a merge closes while its contact waits", () => {
     await made.engine.contacts.merge(kept.contact.id, closed.contact.id);
     await made.pass(60_000);
     const { data } = await made.engine.events.list({ type: "conversation.handoff" });
-    const handOffs = data
+    const handoffs = data
       .map((event) => event.data)
       .filter((each) => "conversation_id" in each && each.conversation_id === kept.id);
-    return { closed, handOffs, after: await made.engine.conversations.get(kept.id) };
+    return { closed, handoffs, after: await made.engine.conversations.get(kept.id) };
   }
 
   test.each([
@@ -180,9 +180,9 @@ describe("a conversation that a merge closes while its contact waits", () => {
     ["an approval", asksApproval],
     ["an approval behind those of many actions", asksBehindOthers],
   ])("for %s lets people take the other one over", async (_, wait) => {
-    const { closed, handOffs, after } = await merged(wait);
+    const { closed, handoffs, after } = await merged(wait);
     expect(after).toMatchObject({ status: "open", handler: "queue" });
-    expect(handOffs).toMatchObject([
+    expect(handoffs).toMatchObject([
       { conversation_id: after.id, reason: expect.stringContaining(closed.id), rule: null },
     ]);
   });
@@ -191,7 +191,7 @@ describe("a conversation that a merge closes while its contact waits", () => {
     ["has it", {}],
     ["has snoozed it", { status: "snoozed", snoozed_until: "2026-02-01T00:00:00Z" }],
   ] as const)("makes the other one wait, open, for the person who %s", async (_, change) => {
-    const { handOffs, after } = await merged(asksAgent, async ({ engine }, id) => {
+    const { handoffs, after } = await merged(asksAgent, async ({ engine }, id) => {
       await engine.conversations.reply(id, { body: "Hello!", author_id: "eve" });
       await engine.conversations.update(id, change);
     });
@@ -200,13 +200,13 @@ describe("a conversation that a merge closes while its contact waits", () => {
       handler: "human",
       waiting_since: expect.any(String),
     });
-    expect(handOffs).toEqual([]);
+    expect(handoffs).toEqual([]);
   });
 
   test("leaves the other one alone if nobody waits", async () => {
-    const { handOffs, after } = await merged(() => Promise.resolve());
+    const { handoffs, after } = await merged(() => Promise.resolve());
     expect(after).toMatchObject({ handler: "ai", waiting_since: null });
-    expect(handOffs).toEqual([]);
+    expect(handoffs).toEqual([]);
   });
 });
 

@@ -113,9 +113,9 @@ const handOver: Task = ({ dice, words }, { id }) => {
     const call: ApiCall<unknown> = (engine, options) => engine.conversations.handBack(id, options);
     return { does: "hand back", call, as: "assigning" };
   }
-  const handOff = { reason: `Because ${words.next()}`, summary: `About ${words.next()}` };
+  const handoff = { reason: `Because ${words.next()}`, summary: `About ${words.next()}` };
   const call: ApiCall<unknown> = (engine, options) =>
-    engine.conversations.handOff(id, handOff, options);
+    engine.conversations.handOff(id, handoff, options);
   return { does: "hand off", call, as: "assigning" };
 };
 

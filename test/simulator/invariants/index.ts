@@ -36,7 +36,7 @@ import {
   nothingSentToErased,
   redactedTextGone,
 } from "./erasures.ts";
-import { handlerChangesAllowed, handOffEventOnce } from "./hand-offs.ts";
+import { handlerChangesAllowed, handoffEventOnce } from "./handoffs.ts";
 import { activityMovesForward, inboxMatchesRows } from "./inbox.ts";
 import { messageEventsInOrder, timelineComplete, usageCounted } from "./message-events.ts";
 import {
@@ -145,7 +145,7 @@ export const invariants: readonly Invariant[] = [
   agentAnswersOnce,
   agentOwnsConversation,
   agentAnswersOrHandsOff,
-  handOffEventOnce,
+  handoffEventOnce,
   handlerChangesAllowed,
   runEndsOnce,
   waitingRunIsReported,

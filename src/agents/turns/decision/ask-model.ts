@@ -2,13 +2,13 @@
 import { allowedValues } from "../../playbooks/play/slots.ts";
 import type { Frame } from "../../playbooks/play/frames.ts";
 import type { ModelAnswer } from "../../../ports/index.ts";
-import { endUnanswered, endWith, endWithHandOff, endWithProblem } from "./endings.ts";
+import { endUnanswered, endWith, endWithHandoff, endWithProblem } from "./endings.ts";
 import { mayFillSlot } from "./guardrails.ts";
-import { handOffFor, handsOffOn, limitsFor, wordsFor } from "./hand-off-rules.ts";
+import { handoffFor, handsOffOn, limitsFor, wordsFor } from "./handoff-rules.ts";
 import { act, type ModelResult, settle, think, type TurnMoves } from "./moves.ts";
 import { replyOf } from "./reply-text.ts";
 import { beginPlaybook, type End, endNow, type Play } from "./stages.ts";
-import type { Ending, HandOff, NewObservation, TurnFacts } from "../turn-types.ts";
+import type { Ending, Handoff, NewObservation, TurnFacts } from "../turn-types.ts";
 
 /**
  * Asks the model until it has a reply or starts a playbook, and makes the calls that it asks for in
@@ -20,7 +20,7 @@ export function* askModel(facts: TurnFacts): TurnMoves<Play | End> {
   // The model must see the outcomes of earlier calls. Otherwise it may ask for one a second time.
   const [failed] = yield* settle();
   if (failed !== undefined && handsOffOn(agent, "action_failure")) {
-    return endNow(endWithHandOff(facts, afterFailure(failed.action)));
+    return endNow(endWithHandoff(facts, afterFailure(failed.action)));
   }
   const mayCallActions = session.frames.length === 0;
   const mayStartPlaybook = mayCallActions && !isPaused && playbooks.length > 0;
@@ -46,8 +46,8 @@ function* applyAnswer(
   mayCallActions: boolean,
 ): TurnMoves<Play | End | undefined> {
   if (answer === null) return endNow(endWithProblem(facts, failure, noAnswer));
-  const handOff = handOffAfter(facts, answer);
-  if (handOff !== undefined) return endNow(endWithHandOff(facts, handOff));
+  const handoff = handoffAfter(facts, answer);
+  if (handoff !== undefined) return endNow(endWithHandoff(facts, handoff));
   const playbook = facts.playbooks.find(({ id }) => id === answer.playbook_id);
   if (playbook !== undefined) {
     const slots = allowedValues(playbook.definition.slots, answer.slots ?? {}, (words) =>
@@ -68,7 +68,7 @@ function* makeCalls(
   for (const { action, input } of calls) {
     const outcome = yield* act(action, input, "model");
     if (outcome.status === "failed" && handsOffOn(facts.agent, "action_failure")) {
-      return endNow(endWithHandOff(facts, afterFailure(action)));
+      return endNow(endWithHandoff(facts, afterFailure(action)));
     }
   }
   return undefined;
@@ -98,12 +98,12 @@ export function* answerAside(
 ): TurnMoves<Ending | undefined> {
   const { answer, failure } = yield* think({ type: "answer" });
   if (failure !== null && handsOffOn(facts.agent, failure)) {
-    return endWithHandOff(facts, handOffFor(failure, noAnswer));
+    return endWithHandoff(facts, handoffFor(failure, noAnswer));
   }
   if (answer === null) return undefined;
   const observations = observationsIn(answer);
-  const handOff = handOffAfter(facts, answer);
-  if (handOff !== undefined) return { ...endWithHandOff(facts, handOff), observations };
+  const handoff = handoffAfter(facts, answer);
+  if (handoff !== undefined) return { ...endWithHandoff(facts, handoff), observations };
   const reply = replyIn(answer);
   if (reply === undefined || (answer.confidence ?? 1) < minAsideConfidence) return undefined;
   const text = replyOf(facts.agent, facts.channel, [reply], question);
@@ -117,19 +117,19 @@ const replyIn = ({ text, calls }: ModelAnswer): string | undefined =>
 const noAnswer = "The model gave no answer.";
 
 /** Returns the hand-off that a model's answer leads to, if any. */
-function handOffAfter({ agent }: TurnFacts, answer: ModelAnswer): HandOff | undefined {
+function handoffAfter({ agent }: TurnFacts, answer: ModelAnswer): Handoff | undefined {
   const { handoff, intent, confidence = 1, calls, playbook_id } = answer;
-  if (handoff !== undefined) return handOffFor(null, handoff.reason, handoff.summary);
+  if (handoff !== undefined) return handoffFor(null, handoff.reason, handoff.summary);
   if (intent !== undefined && wordsFor(agent, "intent").includes(intent)) {
-    return handOffFor("intent", `The contact's intent is "${intent}".`);
+    return handoffFor("intent", `The contact's intent is "${intent}".`);
   }
   const isReply = calls === undefined && playbook_id === undefined;
   return isReply && limitsFor(agent, "confidence_below").some((min) => confidence < min)
-    ? handOffFor("confidence_below", "The model is not sure of its answer.")
+    ? handoffFor("confidence_below", "The model is not sure of its answer.")
     : undefined;
 }
 
-const afterFailure = (action: string): HandOff => handOffFor("action_failure", `${action} failed.`);
+const afterFailure = (action: string): Handoff => handoffFor("action_failure", `${action} failed.`);
 
 function observationsIn({ observations = [] }: ModelAnswer): readonly NewObservation[] {
   return observations.map(({ content, kind, confidence = null }) => ({

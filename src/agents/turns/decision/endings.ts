@@ -1,15 +1,15 @@
 /** The ways in which a turn can end. */
-import { handsOffOn, limitsFor, handOffFor } from "./hand-off-rules.ts";
+import { handsOffOn, limitsFor, handoffFor } from "./handoff-rules.ts";
 import { replyOf } from "./reply-text.ts";
 import type { HandoffCause } from "../../settings/handoff-rule-types.ts";
-import type { Ending, HandOff, TurnFacts } from "../turn-types.ts";
+import type { Ending, Handoff, TurnFacts } from "../turn-types.ts";
 import type { Json } from "../../../ports/index.ts";
 
 /** Sends a text, or nothing. No playbook is in progress then. */
 export function endWith(text: string | null): Ending {
   return {
     text,
-    handOff: null,
+    handoff: null,
     isFailed: false,
     closes: false,
     frames: [],
@@ -32,14 +32,14 @@ export function endFailed(facts: TurnFacts, error: string): Ending {
 }
 
 /** Hands off to people. `texts` are what the playbook has said before. */
-export function endWithHandOff(
+export function endWithHandoff(
   { agent, channel }: TurnFacts,
-  handOff: HandOff,
+  handoff: Handoff,
   texts: readonly string[] = [],
 ): Ending {
   const { message = "" } = agent.handoff;
-  const text = handOff.isSilent ? null : replyOf(agent, channel, texts, message);
-  return { ...endWith(text), handOff };
+  const text = handoff.isSilent ? null : replyOf(agent, channel, texts, message);
+  return { ...endWith(text), handoff };
 }
 
 /** Sends the fallback text. `texts` are what the playbook has said before. */
@@ -55,7 +55,7 @@ export function endWithFallback(
 export function endUnanswered(facts: TurnFacts): Ending {
   const failed = facts.session.failed_attempts + 1;
   return limitsFor(facts.agent, "failed_attempts").some((max) => failed >= max)
-    ? endWithHandOff(facts, handOffFor("failed_attempts", "The agent found no answer."))
+    ? endWithHandoff(facts, handoffFor("failed_attempts", "The agent found no answer."))
     : endWithFallback(facts);
 }
 
@@ -66,6 +66,6 @@ export function endWithProblem(
   reason: string,
 ): Ending {
   return cause !== null && handsOffOn(facts.agent, cause)
-    ? endWithHandOff(facts, handOffFor(cause, reason))
+    ? endWithHandoff(facts, handoffFor(cause, reason))
     : { ...endUnanswered(facts), result: { error: reason } };
 }

@@ -3,9 +3,9 @@ import type { Frame } from "../../playbooks/play/frames.ts";
 import { play, type Played } from "../../playbooks/play/play.ts";
 import type { PlayEnd } from "../../playbooks/play/play-types.ts";
 import { answerAside } from "./ask-model.ts";
-import { endWith, endWithFallback, endWithHandOff } from "./endings.ts";
+import { endWith, endWithFallback, endWithHandoff } from "./endings.ts";
 import { mayFillSlot } from "./guardrails.ts";
-import { handOffFor, handsOffOn } from "./hand-off-rules.ts";
+import { handoffFor, handsOffOn } from "./handoff-rules.ts";
 import type { TurnMoves } from "./moves.ts";
 import { replyOf } from "./reply-text.ts";
 import { answerContext, askModelNext, endNow, type Play, type Stage } from "./stages.ts";
@@ -46,8 +46,8 @@ function* afterPlay(facts: TurnFacts, before: readonly Frame[], played: Played):
       return isAnswered ? endNow(endWith(text)) : askModelNext;
     }
     case "handoff": {
-      const handOff = handOffFor(null, end.reason, end.summary ?? slotSummary(end.slots));
-      const ending = endWithHandOff(facts, handOff);
+      const handoff = handoffFor(null, end.reason, end.summary ?? slotSummary(end.slots));
+      const ending = endWithHandoff(facts, handoff);
       return endNow({ ...ending, text: text ?? ending.text });
     }
     case "resolved":
@@ -63,7 +63,7 @@ function endStuck(
   texts: readonly string[],
 ): Ending {
   if (handsOffOn(facts.agent, cause)) {
-    return endWithHandOff(facts, handOffFor(cause, reason), texts);
+    return endWithHandoff(facts, handoffFor(cause, reason), texts);
   }
   const isFailed = facts.request !== null;
   return { ...endWithFallback(facts, texts), frames: [], result: { error: reason }, isFailed };

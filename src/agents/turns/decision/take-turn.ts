@@ -6,8 +6,8 @@
 import { triggeredPlaybook } from "../../playbooks/play/trigger-rules.ts";
 import type { RunRequest } from "../../runs/types.ts";
 import { askModel } from "./ask-model.ts";
-import { endFailed, endSilently, endWithHandOff } from "./endings.ts";
-import { requiredHandOff, ruleHandOff } from "./hand-off-rules.ts";
+import { endFailed, endSilently, endWithHandoff } from "./endings.ts";
+import { requiredHandoff, ruleHandoff } from "./handoff-rules.ts";
 import { act, settle, type TurnMoves } from "./moves.ts";
 import { playPlaybook } from "./play-playbook.ts";
 import { askModelNext, beginPlaybook, endNow, playOn, type Stage } from "./stages.ts";
@@ -51,8 +51,8 @@ function* firstStage(facts: TurnFacts): TurnMoves<Stage> {
 /** Answers the contact's messages. */
 function answerContact(facts: TurnFacts): Stage {
   const { isPaused, session, contactText, playbooks } = facts;
-  const handOff = requiredHandOff(facts) ?? ruleHandOff(facts);
-  if (handOff !== undefined) return endNow(endWithHandOff(facts, handOff));
+  const handoff = requiredHandoff(facts) ?? ruleHandoff(facts);
+  if (handoff !== undefined) return endNow(endWithHandoff(facts, handoff));
   if (isPaused) return askModelNext;
   if (session.frames.length > 0) return playOn(session.frames, contactText);
   const playbook = triggeredPlaybook(playbooks, contactText);

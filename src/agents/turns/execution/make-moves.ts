@@ -89,15 +89,15 @@ export class MoveMaker {
     }
     // A call that this turn did not need, for example because it hands off, is settled too.
     if ((await this.#settle()) === undefined || this.#options.abort.aborted) return undefined;
-    const { handOff, ...ending } = next.value;
+    const { handoff, ...ending } = next.value;
     const { contactText } = this.#options.facts;
     return {
       ...ending,
       source: this.#options.agents.model.source ?? "model",
-      handOff: handOff && {
-        rule: handOff.rule,
-        reason: handOff.reason,
-        summary: handOff.summary ?? storable(contactText, 500),
+      handoff: handoff && {
+        rule: handoff.rule,
+        reason: handoff.reason,
+        summary: handoff.summary ?? storable(contactText, 500),
       },
       ...this.progress,
     };

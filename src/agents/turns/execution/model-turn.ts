@@ -1,4 +1,4 @@
-import { wordsFor } from "../decision/hand-off-rules.ts";
+import { wordsFor } from "../decision/handoff-rules.ts";
 import type { Permissions } from "../decision/moves.ts";
 import { outcomeOf } from "../../runs/call-rules.ts";
 import type { ActionCall } from "../../runs/types.ts";

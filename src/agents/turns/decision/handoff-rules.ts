@@ -1,4 +1,4 @@
-import type { HandOff, TurnFacts } from "../turn-types.ts";
+import type { Handoff, TurnFacts } from "../turn-types.ts";
 import type { HandoffCause, HandoffRule } from "../../settings/handoff-rule-types.ts";
 import type { AgentDefinition } from "../../types.ts";
 import { askedSlot } from "../../playbooks/play/frames.ts";
@@ -10,30 +10,30 @@ import { containsPhrase, normalizedWords } from "../../../kernel/index.ts";
  * Returns the hand-off that applies regardless of the agent's rules. It is checked before them. A
  * hand-off for a suspected loop or opt-out sends no message, because a machine would answer it.
  */
-export function requiredHandOff(facts: TurnFacts): HandOff | undefined {
+export function requiredHandoff(facts: TurnFacts): Handoff | undefined {
   const { agent, session, suspectsOptOut } = facts;
   if (isLikelyLoop(facts)) {
-    const handOff = handOffFor("loop_suspected", "The contact seems to be a machine.");
-    return { ...handOff, isSilent: true };
+    const handoff = handoffFor("loop_suspected", "The contact seems to be a machine.");
+    return { ...handoff, isSilent: true };
   }
   if (suspectsOptOut) {
-    const handOff = handOffFor("guardrail", "The contact may want no more messages.");
-    return { ...handOff, isSilent: true };
+    const handoff = handoffFor("guardrail", "The contact may want no more messages.");
+    return { ...handoff, isSilent: true };
   }
   if (session.turns >= agent.limits.max_ai_turns) {
-    return handOffFor("max_turns", "The agent has reached its limit of replies.");
+    return handoffFor("max_turns", "The agent has reached its limit of replies.");
   }
   if (session.tokens >= agent.limits.max_tokens_per_conversation) {
-    return handOffFor("budget", "The conversation has used up its token budget.");
+    return handoffFor("budget", "The conversation has used up its token budget.");
   }
   return undefined;
 }
 
 /** Checks the agent's rules, in order, before the playbook and the model. */
-export function ruleHandOff(facts: TurnFacts): HandOff | undefined {
+export function ruleHandoff(facts: TurnFacts): Handoff | undefined {
   for (const rule of facts.agent.handoff.rules) {
     const reason = reasonOf(rule, facts);
-    if (reason !== undefined) return handOffFor(rule.on, reason);
+    if (reason !== undefined) return handoffFor(rule.on, reason);
   }
   return undefined;
 }
@@ -70,11 +70,11 @@ function isOption({ contactText, session, findPlaybook, isPaused }: TurnFacts): 
   return options.some((option) => normalizedWords(option) === words);
 }
 
-export function handOffFor(
+export function handoffFor(
   rule: HandoffCause | null,
   reason: string,
   summary: string | null = null,
-): HandOff {
+): Handoff {
   return { rule, reason, summary, isSilent: false };
 }
 

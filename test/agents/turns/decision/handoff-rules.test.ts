@@ -4,11 +4,11 @@ import { english } from "../../../../adapters/language/index.ts";
 import {
   handsOffOn,
   limitsFor,
-  handOffFor,
-  requiredHandOff,
-  ruleHandOff,
+  handoffFor,
+  requiredHandoff,
+  ruleHandoff,
   wordsFor,
-} from "../../../../src/agents/turns/decision/hand-off-rules.ts";
+} from "../../../../src/agents/turns/decision/handoff-rules.ts";
 import type { HandoffRule } from "../../../../src/agents/settings/handoff-rule-types.ts";
 import type { TurnFacts } from "../../../../src/agents/turns/turn-types.ts";
 import { type AgentDefinition, defaultAgent } from "../../../../src/agents/types.ts";
@@ -60,7 +60,7 @@ describe("regardless of its rules, an agent hands off", () => {
 
   it("silently if the contact seems to be a machine or to opt out, whatever else is the case", () => {
     expect(
-      requiredHandOff(factsWith({ history, suspectsOptOut: true, session: limits })),
+      requiredHandoff(factsWith({ history, suspectsOptOut: true, session: limits })),
       "A machine is told nothing: it would answer.",
     ).toEqual({
       rule: "loop_suspected",
@@ -69,7 +69,7 @@ describe("regardless of its rules, an agent hands off", () => {
       isSilent: true,
     });
     expect(
-      requiredHandOff(factsWith({ suspectsOptOut: true, session: limits })),
+      requiredHandoff(factsWith({ suspectsOptOut: true, session: limits })),
       "A contact who may want no messages gets none.",
     ).toEqual({
       rule: "guardrail",
@@ -81,27 +81,27 @@ describe("regardless of its rules, an agent hands off", () => {
 
   it("when it has reached its limit of replies or tokens, and not before", () => {
     const after = (turns: number, tokens: number) =>
-      requiredHandOff(factsWith({ session: { ...session, turns, tokens } }));
+      requiredHandoff(factsWith({ session: { ...session, turns, tokens } }));
     expect(after(3, 899), "Below its limits an agent goes on.").toBeUndefined();
     expect(after(4, 900), "The limit of replies comes first.").toEqual(
-      handOffFor("max_turns", "The agent has reached its limit of replies."),
+      handoffFor("max_turns", "The agent has reached its limit of replies."),
     );
     expect(after(3, 900), "An agent stops at its limit of tokens.").toEqual(
-      handOffFor("budget", "The conversation has used up its token budget."),
+      handoffFor("budget", "The conversation has used up its token budget."),
     );
   });
 });
 
 describe("by its rules, an agent hands off", () => {
-  const handOff = (rule: HandoffRule, more: Partial<TurnFacts>) =>
-    ruleHandOff(factsWith({ agent: agentWith(rule), ...more }));
+  const handoff = (rule: HandoffRule, more: Partial<TurnFacts>) =>
+    ruleHandoff(factsWith({ agent: agentWith(rule), ...more }));
 
   it("when the contact asks for a person", () => {
     const rule = { on: "customer_request" } as const;
-    expect(handOff(rule, { contactText: "Can I talk to a human?" })).toEqual(
-      handOffFor("customer_request", "The contact asked for a person."),
+    expect(handoff(rule, { contactText: "Can I talk to a human?" })).toEqual(
+      handoffFor("customer_request", "The contact asked for a person."),
     );
-    expect(handOff(rule, { contactText: "Can I talk?" })).toBeUndefined();
+    expect(handoff(rule, { contactText: "Can I talk?" })).toBeUndefined();
   });
 
   it("if the contact asks for a person, unless that is an option of the open question", () => {
@@ -114,7 +114,7 @@ describe("by its rules, an agent hands off", () => {
       const agent = agentWith({ on: "customer_request" });
       const playing = { ...session, frames: [asked] };
       const facts = factsWith({ agent, session: playing, findPlaybook, contactText, ...more });
-      return ruleHandOff(facts) !== undefined;
+      return ruleHandoff(facts) !== undefined;
     };
     for (const option of ["agent", "Agent.", "AGENT!", "a real person", "Real person"]) {
       expect([option, handsOff(option, { session })]).toEqual([option, true]);
@@ -131,12 +131,12 @@ describe("by its rules, an agent hands off", () => {
 
   it("when the contact writes a keyword as whole words", () => {
     const rule: HandoffRule = { on: "keyword", value: ["court", "my Lawyer"] };
-    expect(handOff(rule, { contactText: "Ask MY lawyer." })).toEqual(
-      handOffFor("keyword", 'The contact wrote "my Lawyer".'),
+    expect(handoff(rule, { contactText: "Ask MY lawyer." })).toEqual(
+      handoffFor("keyword", 'The contact wrote "my Lawyer".'),
     );
-    expect(handOff(rule, { contactText: "Ask my lawyers in the courtyard." })).toBeUndefined();
-    expect(handOff({ on: "keyword", value: "court" }, { contactText: "In court" })).toEqual(
-      handOffFor("keyword", 'The contact wrote "court".'),
+    expect(handoff(rule, { contactText: "Ask my lawyers in the courtyard." })).toBeUndefined();
+    expect(handoff({ on: "keyword", value: "court" }, { contactText: "In court" })).toEqual(
+      handoffFor("keyword", 'The contact wrote "court".'),
     );
   });
 
@@ -145,21 +145,21 @@ describe("by its rules, an agent hands off", () => {
     const feels = (score: number): Partial<TurnFacts> => ({
       contact: { ...nobody, sentiment: { label: "negative", score } },
     });
-    const below = handOffFor("sentiment_below", "The contact's sentiment is below the limit.");
-    expect(handOff(rule, { lowestScore: -0.6, ...feels(-0.9) })).toEqual(
-      handOffFor("sentiment_below", "The contact is very upset."),
+    const below = handoffFor("sentiment_below", "The contact's sentiment is below the limit.");
+    expect(handoff(rule, { lowestScore: -0.6, ...feels(-0.9) })).toEqual(
+      handoffFor("sentiment_below", "The contact is very upset."),
     );
-    expect(handOff(rule, { lowestScore: -0.5, ...feels(-0.3) })).toEqual(below);
-    expect(handOff(rule, feels(-0.3))).toEqual(below);
-    expect(handOff(rule, feels(-0.2)), "The limit itself is sufficient.").toBeUndefined();
-    expect(handOff(rule, {}), "Nothing was scored.").toBeUndefined();
+    expect(handoff(rule, { lowestScore: -0.5, ...feels(-0.3) })).toEqual(below);
+    expect(handoff(rule, feels(-0.3))).toEqual(below);
+    expect(handoff(rule, feels(-0.2)), "The limit itself is sufficient.").toBeUndefined();
+    expect(handoff(rule, {}), "Nothing was scored.").toBeUndefined();
   });
 
   it("when it has replied as often as the rule allows", () => {
     const after = (turns: number, value: number) =>
-      handOff({ on: "max_turns", value }, { session: { ...session, turns } });
+      handoff({ on: "max_turns", value }, { session: { ...session, turns } });
     expect(after(2, 3)).toBeUndefined();
-    expect(after(3, 3)).toEqual(handOffFor("max_turns", "The agent has replied 3 times."));
+    expect(after(3, 3)).toEqual(handoffFor("max_turns", "The agent has replied 3 times."));
   });
 
   it("for the first rule that applies, and for no cause that shows only later", () => {
@@ -171,10 +171,10 @@ describe("by its rules, an agent hands off", () => {
       { on: "keyword", value: "court" },
       { on: "max_turns", value: 3 },
     ];
-    const handed = ruleHandOff(factsWith({ ...facts, agent: agentWith(...rules) }));
+    const handed = ruleHandoff(factsWith({ ...facts, agent: agentWith(...rules) }));
     expect(handed?.reason).toBe('The contact wrote "court".');
     const later = rules.slice(0, 3);
-    expect(ruleHandOff(factsWith({ ...facts, agent: agentWith(...later) }))).toBeUndefined();
+    expect(ruleHandoff(factsWith({ ...facts, agent: agentWith(...later) }))).toBeUndefined();
   });
 });
 
@@ -186,13 +186,13 @@ test("a failure hands off if a rule asks for it, a spent budget always", () => {
 });
 
 test("a hand-off that is not silent may have a summary, and no rule", () => {
-  expect(handOffFor(null, "They ask for more.", "A refund")).toEqual({
+  expect(handoffFor(null, "They ask for more.", "A refund")).toEqual({
     rule: null,
     reason: "They ask for more.",
     summary: "A refund",
     isSilent: false,
   });
-  expect(handOffFor("keyword", "They wrote it.").summary).toBeNull();
+  expect(handoffFor("keyword", "They wrote it.").summary).toBeNull();
 });
 
 test("the words and the limits of all rules for a cause count", () => {

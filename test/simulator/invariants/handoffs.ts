@@ -7,7 +7,7 @@ import type { Invariant } from "../invariant.ts";
 import { insertedRows, removedIds, writtenRows } from "../rows.ts";
 import type { World } from "../world.ts";
 
-export const handOffEventOnce: Invariant = {
+export const handoffEventOnce: Invariant = {
   name: "Each hand-off is reported by one event.",
   check() {
     const handlers = new Map<string, Handler>();
