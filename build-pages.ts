@@ -6,7 +6,7 @@
  */
 import { existsSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { build, type Plugin, runnerImport } from "vite";
+import { build, runnerImport, type Plugin } from "vite";
 
 const hashedFiles = { input: "main.tsx" };
 const oneScript = {

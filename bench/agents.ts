@@ -1,6 +1,6 @@
 import { rules } from "../adapters/models/index.ts";
 import type { MessagingEngine } from "../src/engine.ts";
-import { recipient, type StorageName, withEngine } from "./support/engines.ts";
+import { recipient, withEngine, type StorageName } from "./support/engines.ts";
 import { concurrently, count, median, scaled, table } from "./support/measure.ts";
 
 const questions = scaled(2_000);

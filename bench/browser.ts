@@ -14,10 +14,10 @@ import { consoleHandler } from "../adapters/web/console/server/index.ts";
 import { inboxHandler } from "../adapters/web/inbox/server/index.ts";
 import { keyScopes } from "../src/operations/caller.ts";
 import { launchChromium, unpackChromium } from "../test/support/browser/launch-chromium.ts";
+import { fillSqlite } from "./search.ts";
 import { person } from "./support/contact-rows.ts";
 import { withEngineOn, withTempFile } from "./support/engines.ts";
 import { count, median, scaled, table } from "./support/measure.ts";
-import { fillSqlite } from "./search.ts";
 
 /** The limits of compressed JavaScript, in KB. */
 const budgets = { inbox: 80, console: 80, widget: 15 } as const;

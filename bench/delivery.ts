@@ -1,13 +1,13 @@
 import { bullmq, bullmqSettings, hasRedis } from "./bullmq.ts";
+import { prepare, replay } from "./sqlite-replay.ts";
 import {
   createContacts,
   deliver,
   dispatcherSettings,
-  type StorageName,
   withEngine,
+  type StorageName,
 } from "./support/engines.ts";
-import { compare, type Contender, count, ratio, scaled, table } from "./support/measure.ts";
-import { prepare, replay } from "./sqlite-replay.ts";
+import { compare, count, ratio, scaled, table, type Contender } from "./support/measure.ts";
 
 const items = scaled(10_000);
 const rounds = 5;

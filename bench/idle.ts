@@ -1,5 +1,5 @@
-import { text as readText } from "node:stream/consumers";
 import { DatabaseSync } from "node:sqlite";
+import { text as readText } from "node:stream/consumers";
 import { nodeHandler } from "../adapters/http/node.ts";
 import { memory } from "../adapters/storage/memory/index.ts";
 import { postgres } from "../adapters/storage/postgres/index.ts";

@@ -5,9 +5,9 @@ import { sqlite } from "../adapters/storage/sqlite/index.ts";
 import { Table } from "../adapters/storage/sqlite/tables/tables.ts";
 import type { ImportContact } from "../src/contacts/import/import-types.ts";
 import { schema } from "../src/modules.ts";
+import { person } from "./support/contact-rows.ts";
 import { withEngineOn, withTempFile } from "./support/engines.ts";
 import { count, ratio, scaled, table, type Work } from "./support/measure.ts";
-import { person } from "./support/contact-rows.ts";
 
 const rows = scaled(100_000);
 /** Rows per commit, as in the engine. */

@@ -6,21 +6,21 @@
 import { parseArgs } from "node:util";
 import { agents } from "./agents.ts";
 import { browser } from "./browser.ts";
-import { keepCoresBusy } from "./support/busy.ts";
 import { cost } from "./cost/cost.ts";
 import { delivery } from "./delivery.ts";
-import { express } from "./http/express.ts";
 import { fairness } from "./fairness.ts";
+import { express } from "./http/express.ts";
+import { pipelining } from "./http/pipelining.ts";
+import { streams } from "./http/streams.ts";
 import { idle } from "./idle.ts";
 import { imports } from "./import.ts";
-import { pipelining } from "./http/pipelining.ts";
 import { postgres } from "./postgres/postgres.ts";
 import { scale } from "./scale/scale.ts";
 import { search } from "./search.ts";
 import { sends } from "./sends.ts";
 import { soak } from "./soak.ts";
 import { startup } from "./startup.ts";
-import { streams } from "./http/streams.ts";
+import { keepCoresBusy } from "./support/busy.ts";
 import { webhooks } from "./webhooks/webhooks.ts";
 
 const {

@@ -1,11 +1,11 @@
 import { DatabaseSync } from "node:sqlite";
+import { makeTables } from "../adapters/storage/make-tables.ts";
 import { postgres } from "../adapters/storage/postgres/index.ts";
 import { Names } from "../adapters/storage/postgres/names.ts";
 import { Table as PostgresTable } from "../adapters/storage/postgres/tables/tables.ts";
 import { createWordIndex } from "../adapters/storage/postgres/tables/word-index.ts";
 import { groupWrites } from "../adapters/storage/postgres/transactions/groups.ts";
 import { planWrites } from "../adapters/storage/postgres/writes/writes.ts";
-import { makeTables } from "../adapters/storage/make-tables.ts";
 import { sqlite } from "../adapters/storage/sqlite/index.ts";
 import { Table as SqliteTable } from "../adapters/storage/sqlite/tables/tables.ts";
 import { contactsByWords } from "../src/contacts/rows.ts";

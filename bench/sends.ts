@@ -1,20 +1,20 @@
+import { prepare, replay, type Prepared } from "./sqlite-replay.ts";
 import {
-  type Recipients,
   createContacts,
   send,
-  type StorageName,
   withEngine,
+  type Recipients,
+  type StorageName,
 } from "./support/engines.ts";
 import {
   concurrently,
-  type Contender,
   count,
   medians,
   ratio,
   scaled,
   table,
+  type Contender,
 } from "./support/measure.ts";
-import { prepare, type Prepared, replay } from "./sqlite-replay.ts";
 
 const rounds = 5;
 /** How many sends wait at a time, and how many are measured. Single sends take longer. */

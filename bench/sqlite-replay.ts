@@ -6,9 +6,9 @@
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { layoutOf } from "../adapters/storage/layout.ts";
 import { sqlite } from "../adapters/storage/sqlite/index.ts";
+import { schema } from "../src/modules.ts";
 import { columnsOf, type Index } from "../src/ports/collection.ts";
 import type { Lookup, Write } from "../src/ports/storage.ts";
-import { schema } from "../src/modules.ts";
 import { withTempFile } from "./support/engines.ts";
 import { stopwatch, type Work } from "./support/measure.ts";
 import { record, type Recordable, type Recorded } from "./support/recording.ts";

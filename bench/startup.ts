@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { type Contender, medians, ratio, table } from "./support/measure.ts";
+import { medians, ratio, table, type Contender } from "./support/measure.ts";
 
 const rounds = 15;
 

@@ -1,3 +1,31 @@
+import { defaultAccountId, KeyRing, KnownAccounts } from "./accounts/index.ts";
+import { apiBackend, LiveStreams, RequestHandler, type ApiHandler } from "./api/index.ts";
+import {
+  Consumers,
+  EventBus,
+  type ConsumeOptions,
+  type Consumer,
+  type EventConsumer,
+  type EventType,
+} from "./events/index.ts";
+import {
+  accountMode,
+  checkAccountId,
+  checkSchemaVersion,
+  checkTransaction,
+  Lifecycle,
+  OperationRunner,
+  settingsOf,
+  stopDeadline,
+  type AccountHandle,
+  type AccountOptions,
+  type Accounts,
+  type Defaults,
+  type EngineOptions,
+  type Settings,
+  type StopOptions,
+} from "./host/index.ts";
+import { isId, notFound, type Scope } from "./kernel/index.ts";
 import {
   accountHandle,
   accountsHandle,
@@ -7,43 +35,15 @@ import {
   schema,
 } from "./modules.ts";
 import {
-  type ConsumeOptions,
-  type Consumer,
-  Consumers,
-  EventBus,
-  type EventConsumer,
-  type EventType,
-} from "./events/index.ts";
-import { type ConsumerHandler, type Event, type EventHandler, fanOut } from "./webhooks/index.ts";
-import {
-  type AccountHandle,
-  accountMode,
-  checkAccountId,
-  checkSchemaVersion,
-  type AccountOptions,
-  type Accounts,
-  checkTransaction,
-  type Defaults,
-  type EngineOptions,
-  Lifecycle,
-  OperationRunner,
-  type Settings,
-  settingsOf,
-  stopDeadline,
-  type StopOptions,
-} from "./host/index.ts";
-import { apiBackend, type ApiHandler, RequestHandler, LiveStreams } from "./api/index.ts";
-import { defaultAccountId, KeyRing, KnownAccounts } from "./accounts/index.ts";
-import { isId, notFound, type Scope } from "./kernel/index.ts";
-import {
-  type Health,
   HostPolicies,
+  type Health,
   type HealthReporter,
   type Prepared,
   type ScopedRunner,
 } from "./operations/index.ts";
 import { Store } from "./store/index.ts";
 import { webchatTransport } from "./webchat/index.ts";
+import { fanOut, type ConsumerHandler, type Event, type EventHandler } from "./webhooks/index.ts";
 
 /**
  * A messaging engine inside your process. The constructor does no I/O; the first call opens the

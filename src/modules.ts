@@ -1,44 +1,44 @@
-import type { JobHandlers, JobKind, JobTable } from "./queue/index.ts";
-import { queueModule } from "./queue/descriptor.ts";
+import { accountsModule } from "./accounts/descriptor.ts";
+import { createAccount, listAccounts, updateAccount } from "./accounts/index.ts";
+import { agentsModule } from "./agents/descriptor.ts";
+import { openApiDocument, serviceRoutes } from "./api/index.ts";
+import { backlogModule } from "./backlog/descriptor.ts";
+import { consentsModule } from "./consents/descriptor.ts";
+import { contactsModule } from "./contacts/descriptor.ts";
+import { conversationsModule } from "./conversations/descriptor.ts";
+import { eventsModule } from "./events/descriptor.ts";
 import {
-  type ApiRoute,
+  handleFactory,
+  type AccountHandle,
+  type Accounts,
+  type EngineRuntime,
+} from "./host/index.ts";
+import type { Limits, Scope } from "./kernel/index.ts";
+import { messagesModule } from "./messages/descriptor.ts";
+import { observationsModule } from "./observations/descriptor.ts";
+import { operationsModule } from "./operations/descriptor.ts";
+import {
   command,
   commandByIdAndInput,
+  list,
+  type ApiRoute,
   type HandleMethod,
   type HandleTable,
   type HookHandler,
-  list,
   type Module,
   type ScopedRunner,
   type Tag,
 } from "./operations/index.ts";
-import { operationsModule } from "./operations/descriptor.ts";
-import { eventsModule } from "./events/descriptor.ts";
-import { accountsModule } from "./accounts/descriptor.ts";
 import { operatorsModule } from "./operators/descriptor.ts";
-import { contactsModule } from "./contacts/descriptor.ts";
+import { schemaOf, type Schema } from "./ports/index.ts";
+import { privacyModule } from "./privacy/descriptor.ts";
+import { queueModule } from "./queue/descriptor.ts";
+import type { JobHandlers, JobKind, JobTable } from "./queue/index.ts";
+import { sandboxModule } from "./sandbox/descriptor.ts";
 import { sendersModule } from "./senders/descriptor.ts";
-import { conversationsModule } from "./conversations/descriptor.ts";
-import { consentsModule } from "./consents/descriptor.ts";
-import { messagesModule } from "./messages/descriptor.ts";
-import { observationsModule } from "./observations/descriptor.ts";
 import { sentimentModule } from "./sentiment/descriptor.ts";
-import { agentsModule } from "./agents/descriptor.ts";
 import { webchatModule } from "./webchat/descriptor.ts";
 import { webhooksModule } from "./webhooks/descriptor.ts";
-import { backlogModule } from "./backlog/descriptor.ts";
-import { sandboxModule } from "./sandbox/descriptor.ts";
-import { privacyModule } from "./privacy/descriptor.ts";
-import { openApiDocument, serviceRoutes } from "./api/index.ts";
-import {
-  type AccountHandle,
-  type Accounts,
-  type EngineRuntime,
-  handleFactory,
-} from "./host/index.ts";
-import { createAccount, listAccounts, updateAccount } from "./accounts/index.ts";
-import type { Limits, Scope } from "./kernel/index.ts";
-import { type Schema, schemaOf } from "./ports/index.ts";
 
 /** The modules of the engine, lowest first. Everything below is derived from their descriptors. */
 const modules = [

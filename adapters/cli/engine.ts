@@ -1,13 +1,13 @@
 /** The engine of the commands that only look at a database or change it. */
-import { type AccountHandle, MessagingEngine, TidingsError } from "../entry.ts";
 import type { Logger } from "../../src/ports/index.ts";
+import { MessagingEngine, TidingsError, type AccountHandle } from "../entry.ts";
 import { standard } from "../standard.ts";
 import { sandbox } from "../transport/sandbox/index.ts";
 import {
   chooseDatabase,
-  type DatabaseChoice,
   databaseOptions,
   databaseUsage,
+  type DatabaseChoice,
 } from "./database/choose.ts";
 import type { Database } from "./database/database.ts";
 import { UsageError } from "./failures.ts";

@@ -1,6 +1,6 @@
-import { type ApiKey, type KeyScope, TidingsError } from "../entry.ts";
-import { keyScopes } from "../../src/operations/index.ts";
 import { nearestName } from "../../src/kernel/index.ts";
+import { keyScopes } from "../../src/operations/index.ts";
+import { TidingsError, type ApiKey, type KeyScope } from "../entry.ts";
 import { parseArguments, subcommand } from "./arguments.ts";
 import type { Command } from "./command.ts";
 import { accountOptions, accountUsage, withAccount } from "./engine.ts";

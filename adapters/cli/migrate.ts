@@ -4,7 +4,7 @@ import { sandbox } from "../transport/sandbox/index.ts";
 import { parseArguments } from "./arguments.ts";
 import type { Command } from "./command.ts";
 import { chooseDatabase, databaseOptions, databaseUsage } from "./database/choose.ts";
-import { type Database, schemaVersion } from "./database/database.ts";
+import { schemaVersion, type Database } from "./database/database.ts";
 import { bold, note, print } from "./terminal.ts";
 
 const usage = [

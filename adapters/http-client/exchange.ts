@@ -4,15 +4,15 @@ import { isIP, type LookupFunction, type Socket } from "node:net";
 import { ByteCollector, headersByName } from "../../src/kernel/index.ts";
 import {
   checkAddress,
+  maxHeaderBytes,
   type Destinations,
   type HttpOutcome,
   type HttpPhase,
   type HttpRequest,
   type HttpResponse,
-  maxHeaderBytes,
 } from "../../src/ports/index.ts";
 import { allowedAddresses, dnsFailure, type Resolve } from "./dns.ts";
-import { Failure, failed, failureOf, timeout } from "./failures.ts";
+import { failed, Failure, failureOf, timeout } from "./failures.ts";
 
 /**
  * A body that arrives in chunks of one byte takes six bytes on the wire for each. The rest is

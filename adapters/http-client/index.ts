@@ -3,17 +3,17 @@ import http from "node:http";
 import https from "node:https";
 import type { Duplex } from "node:stream";
 import { LRUCache } from "lru-cache";
+import { listOption, option, optionsObject, parseOptions } from "../../src/kernel/index.ts";
 import {
   checkUrl,
-  type Destinations,
   hostOf,
+  type Destinations,
   type HttpClient,
   type Refusal,
 } from "../../src/ports/index.ts";
-import { listOption, option, optionsObject, parseOptions } from "../../src/kernel/index.ts";
 import { nameResolver } from "./dns.ts";
 import { exchange, type Target } from "./exchange.ts";
-import { Failure, failed } from "./failures.ts";
+import { failed, Failure } from "./failures.ts";
 
 /** Options of `httpClient()`. */
 export interface HttpClientOptions {

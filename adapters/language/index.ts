@@ -1,7 +1,7 @@
 import { refuseArguments } from "../../src/kernel/index.ts";
 import type { Language } from "../../src/ports/index.ts";
-import { asksForPerson } from "./english/asks-for-person.ts";
 import { formatBoolean, readBoolean, readChoice, readNumber } from "./english/answers.ts";
+import { asksForPerson } from "./english/asks-for-person.ts";
 import { readDate } from "./english/dates.ts";
 import { rankPassages } from "./english/passages.ts";
 import { isCancellation, isSkip } from "./english/set-phrases.ts";

@@ -2,8 +2,8 @@ import { option, optionsObject, parseOptions } from "../../src/kernel/index.ts";
 import type { AgentModel, ModelAnswer, ModelTurn } from "../../src/ports/index.ts";
 import { likeliestIntent, likeliestPlaybook } from "./rules/intents.ts";
 import { observationsIn } from "./rules/observations.ts";
-import { smallTalk } from "./rules/small-talk.ts";
 import { slotValue } from "./rules/slots.ts";
+import { smallTalk } from "./rules/small-talk.ts";
 
 /** Options of `rules()`. */
 export interface RulesOptions {

@@ -1,6 +1,6 @@
 import { SentimentIntensityAnalyzer } from "vader-sentiment";
-import type { SentimentAnalyzer } from "../../src/ports/index.ts";
 import { refuseArguments, straightenApostrophes } from "../../src/kernel/index.ts";
+import type { SentimentAnalyzer } from "../../src/ports/index.ts";
 import { customerPhrases, neutralPhrases } from "./customer-phrases.ts";
 
 /**

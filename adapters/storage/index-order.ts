@@ -1,4 +1,4 @@
-import { type Index, orderOf } from "../../src/ports/index.ts";
+import { orderOf, type Index } from "../../src/ports/index.ts";
 import { columnType, isNullable } from "./layout.ts";
 
 /** Returns the first columns of `orderOf(index)`, as many as suffice to order all rows. */

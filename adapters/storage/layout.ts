@@ -5,14 +5,14 @@
  */
 import { getOrInsert } from "../../src/kernel/index.ts";
 import {
+  columnsOf,
+  positionColumnOf,
+  StorageRefusal,
   type Collection,
   type Column,
-  columnsOf,
   type ColumnType,
   type KeyValue,
-  positionColumnOf,
   type Row,
-  StorageRefusal,
 } from "../../src/ports/index.ts";
 
 /** A stored value. Booleans are stored as 0 and 1, JSON as text. */

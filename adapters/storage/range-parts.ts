@@ -1,5 +1,5 @@
 /** Ranges in the form in which SQL can compare their bounds. */
-import { type Index, type KeyValue, orderOf, type Range } from "../../src/ports/index.ts";
+import { orderOf, type Index, type KeyValue, type Range } from "../../src/ports/index.ts";
 import { isNullable } from "./layout.ts";
 import { allOf, quoted } from "./sql.ts";
 

@@ -1,9 +1,9 @@
 /** Versions of the schema: whether a database has to be migrated, and what a migration adds. */
 import { TidingsError } from "../../src/kernel/index.ts";
 import {
+  columnsOf,
   type Collection,
   type Column,
-  columnsOf,
   type Index,
   type Schema,
   type WordIndex,

@@ -1,6 +1,6 @@
 import { randomFillSync } from "node:crypto";
-import type { Clock, Random, SleepOptions } from "../../src/ports/index.ts";
 import { refuseArguments } from "../../src/kernel/index.ts";
+import type { Clock, Random, SleepOptions } from "../../src/ports/index.ts";
 
 /** The clock and the randomness of the machine, as engine options. */
 export interface System {

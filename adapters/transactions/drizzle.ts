@@ -5,7 +5,7 @@ import {
   optionsObject,
   parseOptions,
 } from "../../src/kernel/index.ts";
-import { type Handle, handleOf } from "./handle.ts";
+import { handleOf, type Handle } from "./handle.ts";
 
 /**
  * Returns the `tx` option for a Drizzle transaction on PostgreSQL (`node-postgres` or

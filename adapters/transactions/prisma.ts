@@ -5,7 +5,7 @@ import {
   optionsObject,
   parseOptions,
 } from "../../src/kernel/index.ts";
-import { driverError, type Handle, handleOf, noTransaction, valuesOf } from "./handle.ts";
+import { driverError, handleOf, noTransaction, valuesOf, type Handle } from "./handle.ts";
 
 /**
  * Returns the `tx` option for a Prisma interactive transaction on PostgreSQL:

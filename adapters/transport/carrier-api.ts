@@ -1,15 +1,15 @@
 /** HTTP requests to carriers, and what their responses mean for a message. */
 import { dayMs, toUri } from "../../src/kernel/index.ts";
 import {
-  type CarrierError,
   destinations,
-  type Destinations,
   hostOf,
+  permanentErrorCodes,
+  publicOnly,
+  type CarrierError,
+  type Destinations,
   type HttpClient,
   type HttpOutcome,
   type HttpResponse,
-  permanentErrorCodes,
-  publicOnly,
   type SendAnswer,
 } from "../../src/ports/index.ts";
 import { carrierError } from "./carrier-errors.ts";

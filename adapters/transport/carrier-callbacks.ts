@@ -1,8 +1,8 @@
 /** The parts of callback handling that all carriers share. */
-import { type AttemptId, isId, mediaTypeOf, TidingsError } from "../../src/kernel/index.ts";
+import { isId, mediaTypeOf, TidingsError, type AttemptId } from "../../src/kernel/index.ts";
 import {
-  type InboundKeyword,
   maxCallbackBytes,
+  type InboundKeyword,
   type Media,
   type ReceiptSubject,
 } from "../../src/ports/index.ts";

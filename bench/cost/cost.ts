@@ -7,10 +7,10 @@ import { memory } from "../../adapters/storage/memory/index.ts";
 import { postgres } from "../../adapters/storage/postgres/index.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
 import { startPostgres } from "../../test/support/postgres/server.ts";
-import { counted, countCalls, countPromises, Counts } from "./counters.ts";
-import { agentSteps, eventSteps, type Measure, messageSteps } from "./steps.ts";
 import { median, scaled, table } from "../support/measure.ts";
 import { poolSize, withDatabase } from "../support/postgres-databases.ts";
+import { countCalls, counted, countPromises, Counts } from "./counters.ts";
+import { agentSteps, eventSteps, messageSteps, type Measure } from "./steps.ts";
 
 /** `concurrency` is at most 1,000, and each item needs two slots. */
 const items = Math.min(scaled(500), 500);

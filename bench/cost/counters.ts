@@ -3,10 +3,10 @@ import { createHook } from "node:async_hooks";
 import { isDeepStrictEqual } from "node:util";
 import pg from "pg";
 import {
+  keyOf,
   type Collection,
   type Index,
   type KeyValue,
-  keyOf,
   type Row,
 } from "../../src/ports/index.ts";
 import type { Group, StoragePort, Write } from "../../src/ports/storage.ts";

@@ -1,14 +1,14 @@
 /** The steps of the lives of messages, one after the other, so that each can be measured alone. */
+import type { MessagingEngine } from "../../src/engine.ts";
 import type { HttpClient } from "../../src/ports/http-client.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
 import type { Transport } from "../../src/ports/transport.ts";
-import type { MessagingEngine } from "../../src/engine.ts";
 import {
   instantCarrier,
   recipient,
-  type Recipients,
   text,
   withEngineOn,
+  type Recipients,
 } from "../support/engines.ts";
 import { concurrently } from "../support/measure.ts";
 

@@ -7,11 +7,11 @@
  */
 import { Session } from "node:inspector/promises";
 import expressApp from "express";
+import { MessagingEngine } from "../../adapters/entry.ts";
+import { expressHandler } from "../../adapters/http/express.ts";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { sqlite } from "../../adapters/storage/sqlite/index.ts";
-import { expressHandler } from "../../adapters/http/express.ts";
 import { system } from "../../adapters/system/index.ts";
-import { MessagingEngine } from "../../adapters/entry.ts";
 import {
   createContacts,
   errorLogger,
@@ -19,7 +19,7 @@ import {
   recipient,
   text,
 } from "../support/engines.ts";
-import { type StepTimes, stepTimes } from "./steps.ts";
+import { stepTimes, type StepTimes } from "./steps.ts";
 
 /** The CPU time of the server, in microseconds. */
 export interface ServerCpu {

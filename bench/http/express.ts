@@ -1,16 +1,16 @@
 import { recipient, text, withTempFile } from "../support/engines.ts";
-import { load, postRequest, serve, type ServerProcess } from "./load.ts";
-import type { StepTimes } from "./steps.ts";
 import {
-  type Contender,
   count,
   median,
   medians,
   ratio,
   scaled,
   table,
+  type Contender,
   type Work,
 } from "../support/measure.ts";
+import { load, postRequest, serve, type ServerProcess } from "./load.ts";
+import type { StepTimes } from "./steps.ts";
 
 const requests = scaled(6_000);
 const warmUp = scaled(1_000);

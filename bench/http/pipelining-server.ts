@@ -5,10 +5,10 @@
 import { createServer, type RequestListener } from "node:http";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import expressApp from "express";
-import { memory } from "../../adapters/storage/memory/index.ts";
+import { MessagingEngine } from "../../adapters/entry.ts";
 import { expressHandler } from "../../adapters/http/express.ts";
 import { nodeHandler } from "../../adapters/http/node.ts";
-import { MessagingEngine } from "../../adapters/entry.ts";
+import { memory } from "../../adapters/storage/memory/index.ts";
 import type { Mountable } from "../../src/api/index.ts";
 import { instantCarrier } from "../support/engines.ts";
 import { listen } from "../support/listen.ts";

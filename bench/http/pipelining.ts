@@ -1,9 +1,9 @@
-import { type ChildProcess, fork } from "node:child_process";
+import { fork, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import type { Socket } from "node:net";
 import { setTimeout } from "node:timers/promises";
-import { opened } from "./load.ts";
 import { count, scaled, table } from "../support/measure.ts";
+import { opened } from "./load.ts";
 import type { ServerCost } from "./pipelining-server.ts";
 
 const requests = scaled(2_000);

@@ -1,18 +1,18 @@
 import type { Socket } from "node:net";
 import { setTimeout } from "node:timers/promises";
 import { recipient, text, withTempFile } from "../support/engines.ts";
-import { load, opened, postRequest, serve, type ServerProcess } from "./load.ts";
 import {
   concurrently,
-  type Contender,
   count,
   median,
   medians,
   ratio,
   scaled,
   table,
+  type Contender,
   type Work,
 } from "../support/measure.ts";
+import { load, opened, postRequest, serve, type ServerProcess } from "./load.ts";
 
 const requests = scaled(10_000);
 const connections = 16;

@@ -6,16 +6,16 @@ import {
 } from "../support/engines.ts";
 import {
   concurrently,
-  type Contender,
   count,
   countdown,
   medians,
   ratio,
   scaled,
   table,
+  type Contender,
 } from "../support/measure.ts";
 import { poolSize, withDatabase, withPostgresEngine } from "../support/postgres-databases.ts";
-import { type QueueKind, queues } from "./queues.ts";
+import { queues, type QueueKind } from "./queues.ts";
 
 const items = scaled(2_000);
 const rounds = 3;

@@ -5,10 +5,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { postgres } from "../../adapters/storage/postgres/index.ts";
+import type { Transport } from "../../src/ports/transport.ts";
 import { countStatements } from "../cost/counters.ts";
 import { dispatcherSettings, instantCarrier, send, withEngineOn } from "../support/engines.ts";
 import { concurrently } from "../support/measure.ts";
-import type { Transport } from "../../src/ports/transport.ts";
 import { poolSize } from "../support/postgres-databases.ts";
 
 /**

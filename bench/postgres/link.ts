@@ -2,18 +2,18 @@ import { fork } from "node:child_process";
 import { once } from "node:events";
 import pg from "pg";
 import { postgres } from "../../adapters/storage/postgres/index.ts";
-import { createContacts, type Recipients, send, withEngineOn } from "../support/engines.ts";
+import { createContacts, send, withEngineOn, type Recipients } from "../support/engines.ts";
 import {
   concurrently,
-  type Contender,
   count,
   medians,
   ratio,
   scaled,
   table,
+  type Contender,
 } from "../support/measure.ts";
 import { poolSize, withDatabase } from "../support/postgres-databases.ts";
-import { createTables, prepareSingles, type Prepared, replayOn } from "./replay.ts";
+import { createTables, prepareSingles, replayOn, type Prepared } from "./replay.ts";
 
 const rounds = 3;
 const atOnce = 256;

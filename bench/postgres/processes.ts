@@ -1,9 +1,9 @@
-import { type ChildProcess, fork } from "node:child_process";
+import { fork, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import type pg from "pg";
 import { postgres } from "../../adapters/storage/postgres/index.ts";
-import { existingContacts, createContacts, withEngineOn } from "../support/engines.ts";
+import { createContacts, existingContacts, withEngineOn } from "../support/engines.ts";
 import { count, median, scaled, table } from "../support/measure.ts";
 import { poolSize, withDatabase } from "../support/postgres-databases.ts";
 import type { Assignment, Kind, Report } from "./engine-process.ts";

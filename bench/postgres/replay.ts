@@ -9,7 +9,7 @@ import { memory } from "../../adapters/storage/memory/index.ts";
 import { postgres } from "../../adapters/storage/postgres/index.ts";
 import { sqlTypes } from "../../adapters/storage/postgres/tables/values.ts";
 import { schema } from "../../src/modules.ts";
-import { type Collection, columnsOf } from "../../src/ports/collection.ts";
+import { columnsOf, type Collection } from "../../src/ports/collection.ts";
 import type { Lookup, Row, Write } from "../../src/ports/storage.ts";
 import type { Database } from "../../test/support/postgres/temporary-database.ts";
 import type { Recipients } from "../support/engines.ts";

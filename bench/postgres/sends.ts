@@ -1,17 +1,17 @@
 import type { MessagingEngine } from "../../src/engine.ts";
-import { createContacts, existingContacts, type Recipients, send } from "../support/engines.ts";
+import { createContacts, existingContacts, send, type Recipients } from "../support/engines.ts";
 import {
   concurrently,
-  type Contender,
   count,
   medians,
   ratio,
   scaled,
   table,
+  type Contender,
 } from "../support/measure.ts";
 import { poolSize, withDatabase, withPostgresEngine } from "../support/postgres-databases.ts";
+import { queues, type Queue, type QueueKind } from "./queues.ts";
 import { prepareGroups, prepareSingles, replayGroups, replaySingles } from "./replay.ts";
-import { type Queue, type QueueKind, queues } from "./queues.ts";
 
 const rounds = 3;
 /** How many calls wait at a time, and how many are measured. The other contenders are slower. */

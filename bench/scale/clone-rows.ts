@@ -3,8 +3,8 @@
  * window of its clock, with the phone numbers of `seedNumber`. Each copy is moved to a later window
  * and gets other ids, numbers and positions, wherever these appear in a row.
  */
-import { type Collection, columnsOf, type ColumnType } from "../../src/ports/index.ts";
 import { schema } from "../../src/modules.ts";
+import { columnsOf, type Collection, type ColumnType } from "../../src/ports/index.ts";
 
 /** The first 6 of the 10 characters of an id's time name a window of 2^20 ms, or 17.5 minutes. */
 export const windowMs = 2 ** 20;

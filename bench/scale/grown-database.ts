@@ -9,11 +9,11 @@ import { system } from "../../adapters/system/index.ts";
 import { dayMs } from "../../src/kernel/index.ts";
 import type { HttpClient } from "../../src/ports/http-client.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
-import { type Database, makeDatabase } from "../../test/support/postgres/temporary-database.ts";
-import { cloneRows, copiedText, type RunSql, seedNumber, windowMs } from "./clone-rows.ts";
+import { makeDatabase, type Database } from "../../test/support/postgres/temporary-database.ts";
 import { instantCarrier } from "../support/engines.ts";
 import { concurrently } from "../support/measure.ts";
 import { poolSize } from "../support/postgres-databases.ts";
+import { cloneRows, copiedText, seedNumber, windowMs, type RunSql } from "./clone-rows.ts";
 
 /** One of five messages comes from the contact. */
 const messagesOfContact = 5;

@@ -2,18 +2,18 @@ import { dirname } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import type { MessagingEngine } from "../../adapters/entry.ts";
 import { startPostgres } from "../../test/support/postgres/server.ts";
-import { windowMs } from "./clone-rows.ts";
 import { withTempFile } from "../support/engines.ts";
+import { concurrently, count, median, ratio, scaled, table } from "../support/measure.ts";
+import { windowMs } from "./clone-rows.ts";
 import {
-  type Databases,
   GrownDatabase,
   grownEngine,
   postgresDatabases,
   seedMessages,
   sqliteDatabases,
   writeSeed,
+  type Databases,
 } from "./grown-database.ts";
-import { concurrently, count, median, ratio, scaled, table } from "../support/measure.ts";
 
 const sizes = [10_000, 100_000, 1_000_000, 5_000_000];
 const rounds = scaled(41);

@@ -1,19 +1,19 @@
 /** Rows of contacts with a conversation each, as the engine writes them. */
 import {
-  type ContactRow,
   contacts,
   identities,
+  type ContactRow,
   type IdentityRow,
 } from "../../src/contacts/rows.ts";
 import { searchWordsOf } from "../../src/contacts/search/search-rules.ts";
 import {
-  type ConversationLabelRow,
   conversationLabels,
-  type ConversationRow,
   conversations,
+  type ConversationLabelRow,
+  type ConversationRow,
 } from "../../src/conversations/rows.ts";
-import type { Write } from "../../src/ports/storage.ts";
 import type { Scope } from "../../src/kernel/ids.ts";
+import type { Write } from "../../src/ports/storage.ts";
 
 /** How many contacts share a family name, whatever the number of contacts. */
 const contactsPerFamily = 50;

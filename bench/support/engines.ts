@@ -1,11 +1,11 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { MessagingEngine } from "../../adapters/entry.ts";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { sqlite } from "../../adapters/storage/sqlite/index.ts";
 import { system } from "../../adapters/system/index.ts";
 import { stderrLogger } from "../../adapters/system/stderr-logger.ts";
-import { MessagingEngine } from "../../adapters/entry.ts";
 import type { EngineOptions } from "../../src/host/options/options.ts";
 import type { Logger } from "../../src/ports/logger.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";

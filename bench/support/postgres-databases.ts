@@ -1,7 +1,7 @@
 import { postgres } from "../../adapters/storage/postgres/index.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
-import { type Database, makeDatabase } from "../../test/support/postgres/temporary-database.ts";
-import { type dispatcherSettings, withEngineOn } from "./engines.ts";
+import { makeDatabase, type Database } from "../../test/support/postgres/temporary-database.ts";
+import { withEngineOn, type dispatcherSettings } from "./engines.ts";
 
 /** The size of every contender's connection pool. */
 export const poolSize = 10;

@@ -7,9 +7,9 @@ import {
   createContacts,
   deliver,
   dispatcherSettings,
-  type Recipients,
   send,
   withEngineOn,
+  type Recipients,
 } from "./engines.ts";
 import { concurrently } from "./measure.ts";
 

@@ -1,12 +1,12 @@
 import { createContacts, send, withEngine } from "../support/engines.ts";
 import {
   concurrently,
-  type Contender,
   count,
   medians,
   ratio,
   scaled,
   table,
+  type Contender,
 } from "../support/measure.ts";
 import { createWebhooks, localHttp } from "./fixtures.ts";
 

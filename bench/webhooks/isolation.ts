@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { MessagingEngine } from "../../src/engine.ts";
-import { type StorageName, withEngine } from "../support/engines.ts";
+import { withEngine, type StorageName } from "../support/engines.ts";
 import { count, median, scaled, table } from "../support/measure.ts";
 import {
   createEvent,
   createWebhooks,
   localHttp,
   monotonic,
-  type Receiver,
   startReceiver,
+  type Receiver,
 } from "./fixtures.ts";
 
 const rounds = 3;

@@ -1,17 +1,17 @@
 import { Agent, request } from "node:http";
 import { signatureHeaders, signingKey } from "../../src/webhooks/sending/signature.ts";
-import { type StorageName, withEngine } from "../support/engines.ts";
+import { withEngine, type StorageName } from "../support/engines.ts";
 import {
   concurrently,
-  type Contender,
   count,
   medians,
   ratio,
   scaled,
   table,
+  type Contender,
   type Work,
 } from "../support/measure.ts";
-import { createEvent, localHttp, type Receiver, startReceiver } from "./fixtures.ts";
+import { createEvent, localHttp, startReceiver, type Receiver } from "./fixtures.ts";
 import type { Arrival } from "./receiver-process.ts";
 
 const rounds = 5;

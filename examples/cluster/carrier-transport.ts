@@ -1,6 +1,5 @@
 /** Connects the engines to the simulated carrier, which runs in the main process. */
-import type { LookupAnswer, SendAnswer, Transport } from "tidings";
-import { TidingsError } from "tidings";
+import { TidingsError, type LookupAnswer, type SendAnswer, type Transport } from "tidings";
 
 export interface CarrierSettings {
   readonly name: string;

@@ -10,7 +10,7 @@ import { json } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { LookupAnswer, SendAnswer } from "tidings";
 import type { CarrierSettings, DeliveryReceipt, SendRequest } from "./carrier-transport.ts";
-import { type DeliveryLedger, orderOf } from "./delivery-ledger.ts";
+import { orderOf, type DeliveryLedger } from "./delivery-ledger.ts";
 import { requestTimeoutMs } from "./load-generator.ts";
 
 const name = "carrier";

@@ -3,7 +3,7 @@
  * idempotency key, and repeats a request until it is acknowledged.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { type DeliveryLedger, textOf } from "./delivery-ledger.ts";
+import { textOf, type DeliveryLedger } from "./delivery-ledger.ts";
 
 const clientCount = 12;
 /** Phones that get several messages. The messages to one phone are sent in order. */

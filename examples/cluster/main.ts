@@ -8,7 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { bold, dim } from "../quickstart/terminal.ts";
 import { Carrier } from "./carrier.ts";
-import { type Database, openDatabase, type StoredCounts } from "./database.ts";
+import { openDatabase, type Database, type StoredCounts } from "./database.ts";
 import { DeliveryLedger } from "./delivery-ledger.ts";
 import { display } from "./display.ts";
 import { prepareAccount, type Settings } from "./engine.ts";

@@ -1,11 +1,11 @@
 /** The shop's Express application: its orders, and the inbox in which the staff answers customers. */
-import type { DatabaseSync } from "node:sqlite";
 import { randomUUID } from "node:crypto";
+import type { DatabaseSync } from "node:sqlite";
 import express, { type Express, type NextFunction, type Request, type Response } from "express";
 import { TidingsError } from "tidings";
 import { expressHandler } from "tidings/express";
 import { inboxHandler } from "tidings/inbox";
-import { type Engine, listOrders, placeOrder, SoldOut } from "./orders.ts";
+import { listOrders, placeOrder, SoldOut, type Engine } from "./orders.ts";
 
 /** The people who may answer customers. A real application keeps them in its database. */
 const staff = [

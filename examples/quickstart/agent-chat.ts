@@ -2,8 +2,7 @@
  * A customer texts a shop, and an agent answers: offline, with playbooks and one function of yours.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Conversation, MessagingEngine } from "tidings";
-import { action } from "tidings";
+import { action, type Conversation, type MessagingEngine } from "tidings";
 import { z } from "zod";
 import { bold, dim } from "./terminal.ts";
 

@@ -2,7 +2,7 @@
 import type { Message, MessagingEngine } from "tidings";
 import type { Scenario } from "./scenarios.ts";
 import type { Row } from "./terminal.ts";
-import { type Step, stepsOf } from "./timeline-steps.ts";
+import { stepsOf, type Step } from "./timeline-steps.ts";
 
 interface TrackedMessage {
   readonly id: string;

@@ -9,6 +9,9 @@
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import {
+  StorageConflict,
+  StorageRefusal,
+  TidingsError,
   type Collection,
   type Group,
   type Index,
@@ -18,10 +21,7 @@ import {
   type Row,
   type Schema,
   type Search,
-  StorageConflict,
   type StoragePort,
-  StorageRefusal,
-  TidingsError,
   type Write,
 } from "tidings";
 

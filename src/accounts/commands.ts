@@ -1,18 +1,18 @@
+import { notFound } from "../kernel/index.ts";
+import { keyScopes, type Command, type Services } from "../operations/index.ts";
+import { unscoped, type UnscopedTx } from "../store/index.ts";
+import { mintKey } from "./keys/key-commands.ts";
+import { accountById, accounts, type AccountRow } from "./rows.ts";
 import { accountResource } from "./show.ts";
 import {
+  createAccountSchema,
+  standardPlan,
+  updateAccountSchema,
   type Account,
   type CreateAccount,
-  createAccountSchema,
   type CreatedAccount,
-  standardPlan,
   type UpdateAccount,
-  updateAccountSchema,
 } from "./types.ts";
-import { type Command, keyScopes, type Services } from "../operations/index.ts";
-import { mintKey } from "./keys/key-commands.ts";
-import { unscoped, type UnscopedTx } from "../store/index.ts";
-import { notFound } from "../kernel/index.ts";
-import { accountById, type AccountRow, accounts } from "./rows.ts";
 
 /** Creates an account with a sandbox that is ready to use, and a first key for that sandbox. */
 export const createAccount: Command<CreateAccount, CreatedAccount> = {

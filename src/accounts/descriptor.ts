@@ -1,24 +1,24 @@
-import { getAccount } from "./reads.ts";
-import { listKeys } from "./keys/reads.ts";
-import { getUsage, getErrorCounts, getHourlyUsage } from "./usage/reads.ts";
-import { errorCountsSchema, hourlyUsageSchema, usageSchema } from "./usage/usage-types.ts";
-import { accountSchema } from "./types.ts";
-import { apiKeySchema, apiKeyWithSecretSchema } from "./keys/key-types.ts";
+import { pageSchema } from "../kernel/index.ts";
 import {
-  type ApiRoute,
   command,
   commandById,
   commandByIdAndInput,
   list,
   method,
-  type Module,
   query,
+  type ApiRoute,
+  type Module,
 } from "../operations/index.ts";
 import { createKey, revokeKey, rotateKey } from "./keys/key-commands.ts";
-import { pageSchema } from "../kernel/index.ts";
-import { accounts, settings } from "./rows.ts";
-import { deliveryTimes, errorCounts, hourlyUsage, usage } from "./usage/rows.ts";
+import { apiKeySchema, apiKeyWithSecretSchema } from "./keys/key-types.ts";
+import { listKeys } from "./keys/reads.ts";
 import { keys } from "./keys/rows.ts";
+import { getAccount } from "./reads.ts";
+import { accounts, settings } from "./rows.ts";
+import { accountSchema } from "./types.ts";
+import { getErrorCounts, getHourlyUsage, getUsage } from "./usage/reads.ts";
+import { deliveryTimes, errorCounts, hourlyUsage, usage } from "./usage/rows.ts";
+import { errorCountsSchema, hourlyUsageSchema, usageSchema } from "./usage/usage-types.ts";
 
 const anyKey = { tag: "Account", scopes: [] } as const;
 

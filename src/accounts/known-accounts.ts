@@ -1,6 +1,6 @@
-import { accountById, type AccountRow } from "./rows.ts";
-import { type AccountId, boundedCache, notFound } from "../kernel/index.ts";
+import { boundedCache, notFound, type AccountId } from "../kernel/index.ts";
 import type { Store } from "../store/index.ts";
+import { accountById, type AccountRow } from "./rows.ts";
 
 /** Checks that accounts exist. An account is looked up once, because accounts are never removed. */
 export class KnownAccounts {

@@ -1,9 +1,9 @@
+import { noInput, notFound, pageQuerySchema, type Page, type PageQuery } from "../kernel/index.ts";
 import { mapPage, pageOf, type Query } from "../operations/index.ts";
-import { noInput, notFound, type Page, type PageQuery, pageQuerySchema } from "../kernel/index.ts";
-import { type AccountRow, accounts, readOwnAccount } from "./rows.ts";
+import { scan, unscopedReadsOf } from "../store/index.ts";
+import { accounts, readOwnAccount, type AccountRow } from "./rows.ts";
 import { accountResource } from "./show.ts";
 import type { Account } from "./types.ts";
-import { scan, unscopedReadsOf } from "../store/index.ts";
 
 /** Returns the caller's account with its plan and limits. */
 export const getAccount: Query<Record<string, never>, Account> = {

@@ -3,17 +3,17 @@ import {
   collection,
   integer,
   nullable,
-  type RowOf,
-  type Seen,
   text,
   time,
+  type RowOf,
+  type Seen,
 } from "../ports/index.ts";
 import {
+  unscoped,
+  unscopedReadsOf,
   type ReadOptions,
   type Reads,
   type Tx,
-  unscoped,
-  unscopedReadsOf,
 } from "../store/index.ts";
 
 export const accounts = collection("accounts", {

@@ -1,15 +1,15 @@
 /** Accounts and their plans: the schemas of the API. */
 import * as z from "zod";
 import {
-  type AccountId,
   ids,
   isTimeZone,
   name,
   reference,
   text,
   timestamp,
+  type AccountId,
 } from "../kernel/index.ts";
-import { type ApiKeyWithSecret, apiKeyWithSecretSchema } from "./keys/key-types.ts";
+import { apiKeyWithSecretSchema, type ApiKeyWithSecret } from "./keys/key-types.ts";
 
 const aboutPlan = {
   plan: "A plan of the host application: how many requests each API key may make.",

@@ -1,5 +1,5 @@
 import { playbookId } from "../kernel/index.ts";
-import { type AgentDefinition, type CreateAgent, defaultAgent, type UpdateAgent } from "./types.ts";
+import { defaultAgent, type AgentDefinition, type CreateAgent, type UpdateAgent } from "./types.ts";
 
 /** Returns the definition of a new agent, with defaults. */
 export function agentDefinitionOf(given: CreateAgent): AgentDefinition {

@@ -1,52 +1,52 @@
+import {
+  conversationById,
+  conversationSchema,
+  onConversationReopened,
+  type AssignConversation,
+} from "../conversations/index.ts";
+import { pageSchema } from "../kernel/index.ts";
+import { onMessageReceived } from "../messages/index.ts";
+import {
+  command,
+  commandById,
+  commandByIdAndInput,
+  inputWith,
+  list,
+  listById,
+  method,
+  onHook,
+  queryById,
+  queryByIdAndInput,
+  type ApiRoute,
+  type CommandOptions,
+  type HookHandler,
+  type Module,
+} from "../operations/index.ts";
+import { arm } from "../queue/index.ts";
+import { onMessageScored } from "../sentiment/index.ts";
 import { agentActionsSchema, listActions } from "./actions/list-actions.ts";
-import { approveRun } from "./runs/approve-run.ts";
 import {
   assignConversation,
   handBackConversation,
   handOffConversation,
 } from "./handling/change-handler.ts";
+import { letAgentAnswer, resumeAgent } from "./handling/let-agent-answer.ts";
+import { turnJob } from "./job-orders.ts";
+import { agentJobs } from "./jobs.ts";
 import { getPlaybook, listPlaybooks } from "./playbooks/reads.ts";
 import { playbooks, playbookVersions } from "./playbooks/rows.ts";
 import { playbookPageSchema, playbookSchema } from "./playbooks/types.ts";
+import { createPlaybook, removePlaybook, updatePlaybook } from "./playbooks/write-playbook.ts";
 import { getAgent, listAgents } from "./reads.ts";
+import { agents, agentSessions, agentTriggers, agentVersions } from "./rows.ts";
+import { approveRun } from "./runs/approve-run.ts";
+import type { ApproveRun } from "./runs/input-types.ts";
 import { getRun, listAllRuns, listConversationRuns, listRuns } from "./runs/reads.ts";
 import { runs } from "./runs/rows.ts";
-import { runSchema } from "./runs/types.ts";
 import { triggerAgent } from "./runs/trigger-agent.ts";
+import { runSchema } from "./runs/types.ts";
 import { agentSchema } from "./types.ts";
 import { createAgent, removeAgent, updateAgent } from "./write-agent.ts";
-import { createPlaybook, removePlaybook, updatePlaybook } from "./playbooks/write-playbook.ts";
-import {
-  type AssignConversation,
-  conversationById,
-  conversationSchema,
-  onConversationReopened,
-} from "../conversations/index.ts";
-import { pageSchema } from "../kernel/index.ts";
-import {
-  type ApiRoute,
-  command,
-  commandById,
-  commandByIdAndInput,
-  type CommandOptions,
-  type HookHandler,
-  inputWith,
-  list,
-  listById,
-  method,
-  type Module,
-  onHook,
-  queryById,
-  queryByIdAndInput,
-} from "../operations/index.ts";
-import { agentJobs } from "./jobs.ts";
-import { letAgentAnswer, resumeAgent } from "./handling/let-agent-answer.ts";
-import { agents, agentSessions, agentTriggers, agentVersions } from "./rows.ts";
-import { turnJob } from "./job-orders.ts";
-import { onMessageReceived } from "../messages/index.ts";
-import { arm } from "../queue/index.ts";
-import { onMessageScored } from "../sentiment/index.ts";
-import type { ApproveRun } from "./runs/input-types.ts";
 
 const tag = "Agents";
 const read = { tag, scopes: ["agents:read"] } as const;

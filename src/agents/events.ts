@@ -1,21 +1,21 @@
 import * as z from "zod";
+import {
+  contactReferenceSchema,
+  sentimentSchema,
+  type ContactReference,
+  type Sentiment,
+} from "../contacts/index.ts";
 import { defineEvent } from "../events/index.ts";
 import {
-  type ContactReference,
-  contactReferenceSchema,
-  type Sentiment,
-  sentimentSchema,
-} from "../contacts/index.ts";
-import {
+  ids,
+  timestamp,
   type AgentId,
   type ContactId,
   type ConversationId,
-  ids,
   type MessageId,
   type RunId,
-  timestamp,
 } from "../kernel/index.ts";
-import { type Run, runSchema } from "./runs/types.ts";
+import { runSchema, type Run } from "./runs/types.ts";
 
 /** The data of `conversation.handoff`. */
 export interface ConversationHandoffData {

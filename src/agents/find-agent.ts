@@ -1,10 +1,10 @@
-import { agentById, type AgentRow, agentVersionOf } from "./rows.ts";
-import type { RunRow } from "./runs/rows.ts";
-import type { AgentDefinition } from "./types.ts";
 import type { ConversationRow } from "../conversations/index.ts";
 import { notFound } from "../kernel/index.ts";
 import type { Seen } from "../ports/index.ts";
 import type { ReadOptions, Tx } from "../store/index.ts";
+import { agentById, agentVersionOf, type AgentRow } from "./rows.ts";
+import type { RunRow } from "./runs/rows.ts";
+import type { AgentDefinition } from "./types.ts";
 
 /** @throws TidingsError `not_found` */
 export async function agentToChange(

@@ -1,7 +1,7 @@
+import type { JobTable } from "../queue/index.ts";
 import { background } from "../store/index.ts";
 import type { AgentRuntime } from "./agent-options.ts";
 import { timeOutQueue } from "./handling/hand-off.ts";
-import type { JobTable } from "../queue/index.ts";
 import { runTurn } from "./turns/run-turn.ts";
 
 export const agentJobs: Pick<JobTable<AgentRuntime>, "turn" | "queue-timeout"> = {

@@ -1,8 +1,8 @@
+import { byIdSchema, notFound, type ById } from "../kernel/index.ts";
+import { listQuery, type Query } from "../operations/index.ts";
 import { agentById, agents, agentVersionOf } from "./rows.ts";
 import { agentResource } from "./show.ts";
 import type { Agent } from "./types.ts";
-import { type ById, byIdSchema, notFound } from "../kernel/index.ts";
-import { listQuery, type Query } from "../operations/index.ts";
 
 export const getAgent: Query<ById, Agent> = {
   kind: "query",

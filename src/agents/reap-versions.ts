@@ -1,7 +1,7 @@
-import { dayMs, type Scope, scopeKey } from "../kernel/index.ts";
+import { dayMs, scopeKey, type Scope } from "../kernel/index.ts";
 import type { Runtime } from "../operations/index.ts";
 import type { Index, KeyValue, Seen } from "../ports/index.ts";
-import { background, type Reads, reread, type UnscopedTx } from "../store/index.ts";
+import { background, reread, type Reads, type UnscopedTx } from "../store/index.ts";
 import { playbookVersions, playbookVersionsByUse } from "./playbooks/rows.ts";
 import { agentVersions, agentVersionsByUse, playingSessions, sessionsOfVersion } from "./rows.ts";
 import { runsOfVersion } from "./runs/rows.ts";

@@ -5,10 +5,10 @@ import {
   integer,
   json,
   nullable,
-  type RowOf,
   scoped,
   text,
   time,
+  type RowOf,
 } from "../ports/index.ts";
 import type { Frame } from "./playbooks/play/frames.ts";
 import type { AgentDefinition } from "./types.ts";

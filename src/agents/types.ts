@@ -1,57 +1,57 @@
 /** The resource of an agent, and the inputs that create and change one. */
 import * as z from "zod";
 import {
-  type AgentId,
-  type Channel,
   channels,
   channelSchema,
   distinct,
   ids,
-  type Limits,
   name,
-  type PlaybookId,
   playbookReference,
   reference,
   senderAddress,
   text,
   timestamp,
+  type AgentId,
+  type Channel,
+  type Limits,
+  type PlaybookId,
 } from "../kernel/index.ts";
+import { identifier } from "./fields.ts";
 import {
-  type AgentHandoff,
-  type AgentHandoffInput,
   agentHandoffInputSchema,
   agentHandoffSchema,
   defaultHandoff,
+  type AgentHandoff,
+  type AgentHandoffInput,
 } from "./settings/handoff-types.ts";
 import {
-  type AgentGuideline,
-  type AgentGuidelineInput,
-  agentGuidelineSchema,
-  agentGuidelinesInputSchema,
-  type AgentKnowledge,
-  type AgentKnowledgeInput,
-  agentKnowledgeListInputSchema,
-  agentKnowledgeSchema,
-  type AgentPersona,
-  type AgentPersonaInput,
-  agentPersonaInputSchema,
-  agentPersonaSchema,
-  defaultPersona,
-} from "./settings/persona-types.ts";
-import {
-  type AgentLimits,
-  type AgentLimitsInput,
   agentLimitsInputSchema,
   agentLimitsSchema,
   defaultAgentLimits,
+  type AgentLimits,
+  type AgentLimitsInput,
 } from "./settings/limits-types.ts";
-import { identifier } from "./fields.ts";
 import {
-  type AgentReply,
-  type AgentReplyInput,
+  agentGuidelineSchema,
+  agentGuidelinesInputSchema,
+  agentKnowledgeListInputSchema,
+  agentKnowledgeSchema,
+  agentPersonaInputSchema,
+  agentPersonaSchema,
+  defaultPersona,
+  type AgentGuideline,
+  type AgentGuidelineInput,
+  type AgentKnowledge,
+  type AgentKnowledgeInput,
+  type AgentPersona,
+  type AgentPersonaInput,
+} from "./settings/persona-types.ts";
+import {
   agentReplyInputSchema,
   agentReplySchema,
   defaultReply,
+  type AgentReply,
+  type AgentReplyInput,
 } from "./settings/reply-types.ts";
 
 /** A configuration that replies to contacts automatically. */

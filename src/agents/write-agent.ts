@@ -1,36 +1,36 @@
-import { type ById, byIdSchema, type FieldError, invalid, TidingsError } from "../kernel/index.ts";
+import { byIdSchema, invalid, TidingsError, type ById, type FieldError } from "../kernel/index.ts";
 import {
-  type Agent,
-  type AgentDefinition,
-  type CreateAgent,
-  createAgentSchema,
-  type UpdateAgent,
-  updateAgentSchema,
-} from "./types.ts";
+  canonicalJson,
+  freeOrdinal,
+  showsOutput,
+  type Call,
+  type Command,
+} from "../operations/index.ts";
+import type { Seen } from "../ports/index.ts";
+import type { Tx } from "../store/index.ts";
 import { unknownAction } from "./actions/unknown-action.ts";
 import { agentDefinitionOf, changedDefinition } from "./definition.ts";
-import { agentResource } from "./show.ts";
 import { agentToChange, currentDefinition } from "./find-agent.ts";
 import { playbookById, playbooks } from "./playbooks/rows.ts";
 import {
   agentByOrdinal,
-  type AgentRow,
   agents,
   agentTriggers,
   agentVersionOf,
   agentVersions,
   maxAgents,
   triggersOfAgent,
+  type AgentRow,
 } from "./rows.ts";
+import { agentResource } from "./show.ts";
 import {
-  type Call,
-  canonicalJson,
-  type Command,
-  freeOrdinal,
-  showsOutput,
-} from "../operations/index.ts";
-import type { Seen } from "../ports/index.ts";
-import type { Tx } from "../store/index.ts";
+  createAgentSchema,
+  updateAgentSchema,
+  type Agent,
+  type AgentDefinition,
+  type CreateAgent,
+  type UpdateAgent,
+} from "./types.ts";
 
 /** Creates an agent. Unless it is disabled, it answers messages from this commit on. */
 export const createAgent: Command<CreateAgent, Agent> = {

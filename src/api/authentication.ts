@@ -1,16 +1,16 @@
-import { type Scope, TidingsError } from "../kernel/index.ts";
+import { TidingsError, type Scope } from "../kernel/index.ts";
 import {
+  missingScopes,
+  storedKey,
   type Caller,
   type Guarded,
   type KeyScope,
-  missingScopes,
   type OperatorProfile,
-  storedKey,
 } from "../operations/index.ts";
 import type { Admission, Clock } from "../ports/index.ts";
 import type { Visitor } from "../webchat/index.ts";
 import type { ApiBackend } from "./backend.ts";
-import { type Exchange, headerOf, seconds } from "./http.ts";
+import { headerOf, seconds, type Exchange } from "./http.ts";
 import { parseQuery, tokenField } from "./requests/url-parameters.ts";
 
 /** The rate limit of a session. A browser only writes, marks messages and reconnects. */

@@ -1,26 +1,26 @@
 import type { KeyRing, KnownAccounts } from "../accounts/index.ts";
 import {
+  TidingsError,
   type AccountId,
   type GenerateId,
   type Limits,
   type Scope,
-  TidingsError,
 } from "../kernel/index.ts";
 import {
+  rateLimiter,
   type Caller,
   type Executor,
+  type HealthReporter,
   type OpenSources,
   type Prepared,
   type RateLimiter,
-  rateLimiter,
-  type HealthReporter,
 } from "../operations/index.ts";
 import type { Clock, HttpClient, Logger, Random, StoragePort, Transport } from "../ports/index.ts";
 import type { Store } from "../store/index.ts";
 import { authenticateVisitor, type Visitor } from "../webchat/index.ts";
-import type { LiveStreams } from "./streams/live-streams.ts";
 import { Callbacks } from "./callbacks.ts";
 import { HealthCheck } from "./health-check.ts";
+import type { LiveStreams } from "./streams/live-streams.ts";
 
 interface Executing {
   readonly executor: Pick<

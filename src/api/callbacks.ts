@@ -1,4 +1,4 @@
-import { notFound, LogLimit, TidingsError, withDeadline } from "../kernel/index.ts";
+import { LogLimit, notFound, TidingsError, withDeadline } from "../kernel/index.ts";
 import { recordCallback } from "../messages/index.ts";
 import type { Prepared, Runtime } from "../operations/index.ts";
 import type { CallbackRequest, CallbackResult, Clock, Logger, Transport } from "../ports/index.ts";

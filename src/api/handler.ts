@@ -1,27 +1,36 @@
+import { headersByName, inQuery, TidingsError } from "../kernel/index.ts";
 import {
+  inputSchema,
+  isGuarded,
+  takesKey,
   type ApiRoute,
   type Command,
   type Context,
   type EventStream,
   type Guarded,
-  inputSchema,
-  isGuarded,
   type Procedure,
   type Query,
   type RowProcedure,
   type SignalOperation,
-  takesKey,
 } from "../operations/index.ts";
-import { headersByName, inQuery, TidingsError } from "../kernel/index.ts";
+import { maxCallbackBytes } from "../ports/index.ts";
 import {
   admit,
-  type Admitted,
-  type OperatorAccess,
   refuseIfEnded,
   storedKeyOf,
+  type Admitted,
+  type OperatorAccess,
 } from "./authentication.ts";
 import type { ApiBackend } from "./backend.ts";
-import { jsonOptions, readBytes, readJson, refuseEncoded } from "./requests/request-body.ts";
+import { corsHeaders, preflightHeaders } from "./cors.ts";
+import {
+  headerOf,
+  type ApiHandler,
+  type ApiRequest,
+  type ApiResponse,
+  type Exchange,
+} from "./http.ts";
+import { RequestLog } from "./request-log.ts";
 import { idempotencyField, idempotencyKey, refuseKey } from "./requests/idempotency-key.ts";
 import {
   commandInput,
@@ -30,23 +39,14 @@ import {
   resumedInput,
   withPlaces,
 } from "./requests/inputs.ts";
-import { decodedParams, parseQuery, tokenField } from "./requests/url-parameters.ts";
-import { maxCallbackBytes } from "../ports/index.ts";
-import {
-  type ApiHandler,
-  type ApiRequest,
-  type ApiResponse,
-  type Exchange,
-  headerOf,
-} from "./http.ts";
-import { corsHeaders, preflightHeaders } from "./cors.ts";
-import { problemResponse, noSuchRoute, publicError } from "./responses/problem-response.ts";
-import { RequestLog } from "./request-log.ts";
-import { type Match, router } from "./router.ts";
-import { SharedDocuments } from "./responses/shared-body.ts";
-import { ndjsonHeaders, reportLines, UnreadReports } from "./responses/report-lines.ts";
 import { isNdjson, readLines } from "./requests/read-lines.ts";
+import { jsonOptions, readBytes, readJson, refuseEncoded } from "./requests/request-body.ts";
+import { decodedParams, parseQuery, tokenField } from "./requests/url-parameters.ts";
+import { noSuchRoute, problemResponse, publicError } from "./responses/problem-response.ts";
+import { ndjsonHeaders, reportLines, UnreadReports } from "./responses/report-lines.ts";
 import { encodeEvents, eventStreamHeaders } from "./responses/server-sent-events.ts";
+import { SharedDocuments } from "./responses/shared-body.ts";
+import { router, type Match } from "./router.ts";
 
 const maxUrl = 8192;
 const json = "application/json";

@@ -1,4 +1,4 @@
-import type { Method, ApiRoute } from "../operations/index.ts";
+import type { ApiRoute, Method } from "../operations/index.ts";
 
 export type Match =
   | {

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { type ApiRoute, healthSchema } from "../operations/index.ts";
+import { healthSchema, type ApiRoute } from "../operations/index.ts";
 
 const tag = "Service";
 

@@ -1,4 +1,4 @@
-import { type ApiRoute, method, type Module } from "../operations/index.ts";
+import { method, type ApiRoute, type Module } from "../operations/index.ts";
 import { getBacklog } from "./get-backlog.ts";
 import { backlogSchema } from "./types.ts";
 

@@ -2,7 +2,7 @@ import { iso, isoOrNull, noInput, type Scope } from "../kernel/index.ts";
 import type { Query } from "../operations/index.ts";
 import { analyzerName } from "../ports/index.ts";
 import { countWaiting, type Lane } from "../queue/index.ts";
-import { type Reads, unscopedReadsOf } from "../store/index.ts";
+import { unscopedReadsOf, type Reads } from "../store/index.ts";
 import { nextAttemptAt, oldestPending } from "../webhooks/index.ts";
 import type { Backlog, WaitingWork, WebhookLag, WorkKind } from "./types.ts";
 

@@ -1,7 +1,7 @@
 /** The backlog of an account: its waiting messages, agents' turns and webhook deliveries. */
 import * as z from "zod";
 import { ids, timestamp, type WebhookId } from "../kernel/index.ts";
-import { type WebhookStatus, webhookStatusSchema } from "../webhooks/index.ts";
+import { webhookStatusSchema, type WebhookStatus } from "../webhooks/index.ts";
 
 /** A kind of work that waits in the background. */
 export type WorkKind = "send" | "follow_up" | "score" | "turn";

@@ -1,17 +1,17 @@
-import { consentResource } from "./show.ts";
 import {
-  type Consent,
-  type Consents,
   contactToChange,
   identitiesOfContact,
   maxIdentities,
   setConsent,
-  type SetConsent,
   setConsentSchema,
+  type Consent,
+  type Consents,
+  type SetConsent,
 } from "../contacts/index.ts";
 import { changeConversation, currentConversation } from "../conversations/index.ts";
 import { invalid, mediums } from "../kernel/index.ts";
 import type { Command } from "../operations/index.ts";
+import { consentResource } from "./show.ts";
 
 /**
  * Opts all of a contact's addresses on a medium in or out. This also clears a suspected opt-out in

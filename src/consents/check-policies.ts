@@ -1,11 +1,11 @@
+import { ownAccount } from "../accounts/index.ts";
+import { consentFor, contactById, type ConsentState } from "../contacts/index.ts";
 import { firstTimeZone, iso, TidingsError } from "../kernel/index.ts";
 import type { Call, QuietHours } from "../operations/index.ts";
-import { ownAccount } from "../accounts/index.ts";
-import { consentFor, type ConsentState, contactById } from "../contacts/index.ts";
 import type { NamedVerdict, PolicyFacts, Verdict } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
-import { quietUntil } from "./quiet-hours.ts";
 import type { PolicyVerdict } from "./policy-types.ts";
+import { quietUntil } from "./quiet-hours.ts";
 
 /** A message to check, and its recipient's consent and contact. */
 interface PolicySubject {

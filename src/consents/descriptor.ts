@@ -1,14 +1,14 @@
-import { getConsents } from "./reads.ts";
-import { changeConsent } from "./change-consent.ts";
-import { type ConsentMedium, consentsSchema, type SetConsent } from "../contacts/index.ts";
+import { consentsSchema, type ConsentMedium, type SetConsent } from "../contacts/index.ts";
 import {
-  type ApiRoute,
-  type CommandOptions,
   inputWith,
   method,
-  type Module,
   queryById,
+  type ApiRoute,
+  type CommandOptions,
+  type Module,
 } from "../operations/index.ts";
+import { changeConsent } from "./change-consent.ts";
+import { getConsents } from "./reads.ts";
 
 const tag = "Contacts";
 

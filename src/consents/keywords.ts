@@ -3,8 +3,8 @@
  * digits count. A message that resembles an opt-out is only a suspected opt-out. A person must then
  * decide, unless the host application configured otherwise.
  */
-import { editDistance, foldText } from "../kernel/index.ts";
 import type { Keyword } from "../contacts/index.ts";
+import { editDistance, foldText } from "../kernel/index.ts";
 
 /** Folded, without spaces. Carriers in Canada require the French words ARRÊT and AIDE. */
 const keywords: ReadonlyMap<string, Keyword> = new Map([

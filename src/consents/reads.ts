@@ -2,12 +2,12 @@ import {
   addressHash,
   consentByAddress,
   consentEvidenceById,
-  type Consents,
   contactToRead,
   identitiesOfContact,
   maxIdentities,
+  type Consents,
 } from "../contacts/index.ts";
-import { type ById, byIdSchema } from "../kernel/index.ts";
+import { byIdSchema, type ById } from "../kernel/index.ts";
 import type { Query } from "../operations/index.ts";
 import { consentResource } from "./show.ts";
 

@@ -1,9 +1,9 @@
 import {
+  noConsent,
   type Consent,
   type ConsentEvidenceRow,
   type ConsentRow,
   type ConsentState,
-  noConsent,
 } from "../contacts/index.ts";
 import { iso, type Medium } from "../kernel/index.ts";
 

@@ -1,26 +1,26 @@
-import { contactUpdated } from "./events.ts";
-import { showContact } from "./show.ts";
-import type { Contact } from "./types.ts";
-import {
-  type CreateContact,
-  createContactSchema,
-  type UpdateContact,
-  updateContactSchema,
-} from "./input-types.ts";
-import { type Command, hasChanges, showsOutput } from "../operations/index.ts";
+import type { KeyObject } from "node:crypto";
 import { appendEvent } from "../events/index.ts";
+import { definedFields } from "../kernel/index.ts";
+import { hasChanges, showsOutput, type Command } from "../operations/index.ts";
+import type { Tx } from "../store/index.ts";
+import { contactUpdated } from "./events.ts";
+import { contactToChange } from "./find.ts";
 import {
   forgetAddress,
   insertIdentity,
   refuseTooManyAddresses,
   requireFreePhone,
 } from "./identities.ts";
+import {
+  createContactSchema,
+  updateContactSchema,
+  type CreateContact,
+  type UpdateContact,
+} from "./input-types.ts";
+import { identityByAddress, type ContactRow } from "./rows.ts";
+import { showContact } from "./show.ts";
+import type { Contact } from "./types.ts";
 import { insertContact, publishCreated, writeContact } from "./write-contact.ts";
-import type { KeyObject } from "node:crypto";
-import { definedFields } from "../kernel/index.ts";
-import { type ContactRow, identityByAddress } from "./rows.ts";
-import type { Tx } from "../store/index.ts";
-import { contactToChange } from "./find.ts";
 
 /**
  * Creates a contact before any message. A phone number belongs to one contact, even when requests

@@ -1,20 +1,20 @@
-import { createContact, updateContact } from "./commands.ts";
-import { getContact, listContacts } from "./reads.ts";
-import { contactPageSchema, contactSchema } from "./types.ts";
-import { importContactRows, importContacts } from "./import/import.ts";
-import { importResultSchema, type ImportContact } from "./import/import-types.ts";
 import {
-  type ApiRoute,
   command,
   commandByIdAndInput,
   list,
   method,
-  type Module,
   queryById,
+  type ApiRoute,
+  type Module,
 } from "../operations/index.ts";
-import { searchContacts } from "./search/search.ts";
-import { contactLabels, contacts, identities } from "./rows.ts";
+import { createContact, updateContact } from "./commands.ts";
 import { consentEvidence, consents } from "./consent/rows.ts";
+import { importResultSchema, type ImportContact } from "./import/import-types.ts";
+import { importContactRows, importContacts } from "./import/import.ts";
+import { getContact, listContacts } from "./reads.ts";
+import { contactLabels, contacts, identities } from "./rows.ts";
+import { searchContacts } from "./search/search.ts";
+import { contactPageSchema, contactSchema } from "./types.ts";
 
 const tag = "Contacts";
 const read = { tag, scopes: ["contacts:read"] } as const;

@@ -1,12 +1,12 @@
 import * as z from "zod";
 import { defineEvent } from "../events/index.ts";
-import { type ContactId, ids, type Medium, mediumSchema, type MessageId } from "../kernel/index.ts";
+import { ids, mediumSchema, type ContactId, type Medium, type MessageId } from "../kernel/index.ts";
 import { consentChangeFields, type ConsentSource } from "./consent/consent-types.ts";
 import {
-  type Contact,
-  type ContactReference,
   contactReferenceSchema,
   contactSchema,
+  type Contact,
+  type ContactReference,
 } from "./types.ts";
 
 /** The data of `contact.created`. */

@@ -1,18 +1,18 @@
 import type { KeyObject } from "node:crypto";
-import { type ContactId, type Medium, type SenderId, TidingsError } from "../kernel/index.ts";
+import { TidingsError, type ContactId, type Medium, type SenderId } from "../kernel/index.ts";
 import { eraseStoredResponses } from "../operations/index.ts";
 import type { Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
 import { addressHash } from "./consent/consent-rules.ts";
+import { consentEvidence, consentEvidenceWithText } from "./consent/rows.ts";
+import { holdConsent, removeNoConsent } from "./consent/stored-consent.ts";
 import {
   identities,
   identitiesOfContact,
   identityByAddress,
-  type IdentityRow,
   maxIdentities,
+  type IdentityRow,
 } from "./rows.ts";
-import { consentEvidence, consentEvidenceWithText } from "./consent/rows.ts";
-import { holdConsent, removeNoConsent } from "./consent/stored-consent.ts";
 
 interface NewIdentity {
   readonly contact_id: ContactId;

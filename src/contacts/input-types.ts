@@ -7,17 +7,17 @@ import {
   isLanguageTag,
   isObjectGiven,
   isTimeZone,
-  type Limits,
-  type Metadata,
   metadataInput,
   name,
   pageFields,
-  type PageQuery,
   phone,
   queryBoolean,
   queryInteger,
   reference,
   text,
+  type Limits,
+  type Metadata,
+  type PageQuery,
 } from "../kernel/index.ts";
 
 /** The maximum number of labels of a contact or a conversation. */

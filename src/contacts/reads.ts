@@ -1,20 +1,20 @@
-import { type ById, byIdSchema, notFound, type Page } from "../kernel/index.ts";
-import { type Call, createdBetween, page, type Query } from "../operations/index.ts";
+import { byIdSchema, notFound, type ById, type Page } from "../kernel/index.ts";
+import { createdBetween, page, type Call, type Query } from "../operations/index.ts";
 import type { Reads } from "../store/index.ts";
+import { passesOptOut, rowFilter } from "./filter.ts";
+import { listContactsSchema, type ListContacts } from "./input-types.ts";
 import {
   contactById,
-  type ContactRow,
   contacts,
   contactsByLabel,
   identitiesOfContact,
   identityByAddress,
-  optedOutIdentities,
   maxIdentities,
+  optedOutIdentities,
+  type ContactRow,
 } from "./rows.ts";
-import { passesOptOut, rowFilter } from "./filter.ts";
 import { showContacts } from "./show.ts";
 import type { Contact } from "./types.ts";
-import { type ListContacts, listContactsSchema } from "./input-types.ts";
 
 /** Returns one contact. A merged contact has no data but a pointer to its survivor. */
 export const getContact: Query<ById, Contact> = {

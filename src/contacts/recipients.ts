@@ -1,17 +1,17 @@
 /** The recipients of messages. A caller names one by a phone number or by the id of a contact. */
 import type { KeyObject } from "node:crypto";
 import { invalid, type Medium, type Scope } from "../kernel/index.ts";
-import { type Seen, StorageConflict } from "../ports/index.ts";
+import { StorageConflict, type Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
 import { addressHash } from "./consent/consent-rules.ts";
 import { unknownContact } from "./find.ts";
 import {
   contactById,
-  type ContactRow,
   identitiesOfContact,
   identityByAddress,
-  type IdentityRow,
   maxIdentities,
+  type ContactRow,
+  type IdentityRow,
 } from "./rows.ts";
 
 /**

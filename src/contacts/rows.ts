@@ -1,5 +1,5 @@
 import type { ContactId, Medium, SenderId } from "../kernel/index.ts";
-import { added, json, nullable, type RowOf, scoped, text, time } from "../ports/index.ts";
+import { added, json, nullable, scoped, text, time, type RowOf } from "../ports/index.ts";
 import type { ConsentStatus } from "./consent/consent-types.ts";
 import type { SentimentState } from "./sentiment/sentiment-rules.ts";
 

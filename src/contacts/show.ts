@@ -1,7 +1,7 @@
-import { type ContactId, iso, isoOrNull } from "../kernel/index.ts";
+import { iso, isoOrNull, type ContactId } from "../kernel/index.ts";
 import type { Activity, Services } from "../operations/index.ts";
 import type { Reads, Tx } from "../store/index.ts";
-import { type ContactRow, identitiesOfContact, type IdentityRow, maxIdentities } from "./rows.ts";
+import { identitiesOfContact, maxIdentities, type ContactRow, type IdentityRow } from "./rows.ts";
 import { sentimentOf } from "./sentiment/sentiment-rules.ts";
 import type { Contact, ContactReference } from "./types.ts";
 

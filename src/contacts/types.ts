@@ -1,16 +1,16 @@
 /** Contacts: the people that an account exchanges messages with. */
 import * as z from "zod";
 import {
-  type ContactId,
   ids,
-  type Medium,
   mediumSchema,
-  type Metadata,
   metadata,
   pageSchema,
   timestamp,
+  type ContactId,
+  type Medium,
+  type Metadata,
 } from "../kernel/index.ts";
-import { type Sentiment, sentimentSchema } from "./sentiment/sentiment-types.ts";
+import { sentimentSchema, type Sentiment } from "./sentiment/sentiment-types.ts";
 
 /** An address where the contact can be reached. */
 export interface Identity {

@@ -3,7 +3,7 @@
  * depend on. So these always agree.
  */
 import { appendEvent } from "../events/index.ts";
-import { type Medium, phonePattern } from "../kernel/index.ts";
+import { phonePattern, type Medium } from "../kernel/index.ts";
 import type { Services } from "../operations/index.ts";
 import type { Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
@@ -11,9 +11,9 @@ import { contactCreated } from "./events.ts";
 import { insertIdentity } from "./identities.ts";
 import {
   contactLabels,
-  type ContactRow,
   contacts,
   contactsByLabel,
+  type ContactRow,
   type IdentityRow,
 } from "./rows.ts";
 import { searchWordsOf } from "./search/search-rules.ts";

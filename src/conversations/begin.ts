@@ -1,11 +1,11 @@
-import { conversationCreated } from "./events.ts";
 import { contactById, identityByAddress, type IdentityRow } from "../contacts/index.ts";
-import { conversationResource } from "./show.ts";
-import { type ConversationRow, conversations, currentConversation } from "./rows.ts";
-import { effectOfInbound, statusPatch } from "./rules.ts";
-import { type Seen, StorageConflict } from "../ports/index.ts";
-import type { Tx } from "../store/index.ts";
 import { appendEvent } from "../events/index.ts";
+import { StorageConflict, type Seen } from "../ports/index.ts";
+import type { Tx } from "../store/index.ts";
+import { conversationCreated } from "./events.ts";
+import { conversations, currentConversation, type ConversationRow } from "./rows.ts";
+import { effectOfInbound, statusPatch } from "./rules.ts";
+import { conversationResource } from "./show.ts";
 import { changeConversation, writeConversation } from "./write.ts";
 
 /**

@@ -1,30 +1,30 @@
+import { createContactFor, findRecipient } from "../contacts/index.ts";
+import { byIdSchema, invalid, millis, type ById } from "../kernel/index.ts";
 import {
-  type AddNote,
-  addNoteSchema,
-  type LabelConversation,
-  labelConversationSchema,
-  type OpenConversation,
-  openConversationSchema,
-  type UpdateConversation,
-  updateConversationSchema,
-} from "./input-types.ts";
-import type { Conversation, Note } from "./types.ts";
-import {
-  type Command,
   defineHook,
-  type Hook,
   personOf,
   runHook,
   showsOutput,
+  type Command,
+  type Hook,
 } from "../operations/index.ts";
-import { createContactFor, findRecipient } from "../contacts/index.ts";
-import { beginConversation, findConversation, isActive } from "./begin.ts";
-import { noteResource, showConversation } from "./show.ts";
-import { type ConversationRow, conversations, notes } from "./rows.ts";
-import { changeStatus, readAtNow, type StatusRequest } from "./rules.ts";
-import { type ById, byIdSchema, invalid, millis } from "../kernel/index.ts";
-import { changeConversation, touchConversation, supersededError } from "./write.ts";
 import type { Tx } from "../store/index.ts";
+import { beginConversation, findConversation, isActive } from "./begin.ts";
+import {
+  addNoteSchema,
+  labelConversationSchema,
+  openConversationSchema,
+  updateConversationSchema,
+  type AddNote,
+  type LabelConversation,
+  type OpenConversation,
+  type UpdateConversation,
+} from "./input-types.ts";
+import { conversations, notes, type ConversationRow } from "./rows.ts";
+import { changeStatus, readAtNow, type StatusRequest } from "./rules.ts";
+import { noteResource, showConversation } from "./show.ts";
+import type { Conversation, Note } from "./types.ts";
+import { changeConversation, supersededError, touchConversation } from "./write.ts";
 
 /**
  * Opens a conversation before the first message. Returns the contact's active one on the medium if

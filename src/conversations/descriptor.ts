@@ -1,5 +1,16 @@
-import { listConversations } from "./list-inbox.ts";
-import { getConversation, listContactConversations, listNotes } from "./reads.ts";
+import { pageSchema } from "../kernel/index.ts";
+import {
+  command,
+  commandById,
+  commandByIdAndInput,
+  list,
+  listById,
+  method,
+  queryById,
+  type ApiRoute,
+  type CommandOptions,
+  type Module,
+} from "../operations/index.ts";
 import {
   addNote,
   labelConversation,
@@ -9,21 +20,10 @@ import {
   updateConversation,
 } from "./commands.ts";
 import { conversationJobs } from "./jobs.ts";
-import { conversationSchema, noteSchema } from "./types.ts";
-import { pageSchema } from "../kernel/index.ts";
-import {
-  type ApiRoute,
-  command,
-  commandById,
-  commandByIdAndInput,
-  type CommandOptions,
-  list,
-  listById,
-  method,
-  type Module,
-  queryById,
-} from "../operations/index.ts";
+import { listConversations } from "./list-inbox.ts";
+import { getConversation, listContactConversations, listNotes } from "./reads.ts";
 import { conversationLabels, conversations, notes } from "./rows.ts";
+import { conversationSchema, noteSchema } from "./types.ts";
 
 const tag = "Conversations";
 const read = { tag, scopes: ["conversations:read"] } as const;

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { defineEvent, type EventDefinition } from "../events/index.ts";
-import { type Conversation, conversationSchema } from "./types.ts";
+import { conversationSchema, type Conversation } from "./types.ts";
 
 /** The data of `conversation.created`. */
 export interface ConversationCreatedData {

@@ -1,34 +1,34 @@
 /** The inputs of the operations on conversations. */
 import * as z from "zod";
+import { labelList } from "../contacts/index.ts";
 import {
-  type Channel,
   channelSchema,
   instant,
   isId,
   isObjectGiven,
-  type Limits,
-  type Medium,
   mediumSchema,
-  type Metadata,
   metadataInput,
   name,
   pageFields,
-  type PageQuery,
   queryBoolean,
   recipientSchema,
   reference,
   text,
+  type Channel,
+  type Limits,
+  type Medium,
+  type Metadata,
+  type PageQuery,
 } from "../kernel/index.ts";
-import { labelList } from "../contacts/index.ts";
 import {
-  type Assignee,
   assigneeSchema,
-  type ConversationStatus,
   conversationStatusSchema,
-  type Handler,
   handlerSchema,
-  type Priority,
   prioritySchema,
+  type Assignee,
+  type ConversationStatus,
+  type Handler,
+  type Priority,
 } from "./types.ts";
 
 /** The id that the host application uses for one of its people. */

@@ -1,5 +1,5 @@
 import type { Runtime } from "../operations/index.ts";
-import { type Claim, finish, inTransaction, type JobTable } from "../queue/index.ts";
+import { finish, inTransaction, type Claim, type JobTable } from "../queue/index.ts";
 import type { Tx } from "../store/index.ts";
 import { conversationById } from "./rows.ts";
 import { statusPatch } from "./rules.ts";

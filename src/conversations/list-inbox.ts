@@ -1,7 +1,24 @@
+import { contactById } from "../contacts/index.ts";
+import { mediumOf, type Page } from "../kernel/index.ts";
+import { pageOf, type Query, type ScanList } from "../operations/index.ts";
+import type { KeyValue, ScopedIndex, Seen } from "../ports/index.ts";
+import {
+  passes,
+  placeAt,
+  scan,
+  scanAcross,
+  scopedPlaceColumns,
+  type Reads,
+  type Scan,
+  type ScopedRangeOf,
+} from "../store/index.ts";
+import {
+  listConversationsSchema,
+  type InboxFilters,
+  type ListConversations,
+} from "./input-types.ts";
 import {
   conversationById,
-  type ConversationLabelRow,
-  type ConversationRow,
   conversationsOfContact,
   inbox,
   inboxByAssignee,
@@ -12,29 +29,12 @@ import {
   inboxUnassigned,
   inboxUnread,
   inboxWaiting,
+  type ConversationLabelRow,
+  type ConversationRow,
 } from "./rows.ts";
-import {
-  type InboxFilters,
-  type ListConversations,
-  listConversationsSchema,
-} from "./input-types.ts";
-import { type Conversation, conversationStatusSchema } from "./types.ts";
-import { mediumOf, type Page } from "../kernel/index.ts";
-import { pageOf, type Query, type ScanList } from "../operations/index.ts";
 import type { Wait } from "./rules.ts";
 import { showConversations } from "./show.ts";
-import { contactById } from "../contacts/index.ts";
-import type { KeyValue, ScopedIndex, Seen } from "../ports/index.ts";
-import {
-  passes,
-  placeAt,
-  type Reads,
-  scan,
-  type Scan,
-  scanAcross,
-  scopedPlaceColumns,
-  type ScopedRangeOf,
-} from "../store/index.ts";
+import { conversationStatusSchema, type Conversation } from "./types.ts";
 
 /**
  * Lists the inbox of all media and senders, newest activity first. With `contact_id` the order is

@@ -1,10 +1,10 @@
+import { contactHistorySchema, contactToRead, type ContactHistory } from "../contacts/index.ts";
+import { byIdSchema, mediums, notFound, type ById, type Page } from "../kernel/index.ts";
+import { mapPage, page, type ContactActivity, type Query } from "../operations/index.ts";
+import { threadQuerySchema, type ThreadQuery } from "./input-types.ts";
 import { conversationById, conversationsOfContact, currentConversation, notes } from "./rows.ts";
-import { type ThreadQuery, threadQuerySchema } from "./input-types.ts";
-import type { Conversation, Note } from "./types.ts";
-import { type ById, byIdSchema, notFound, type Page, mediums } from "../kernel/index.ts";
-import { type ContactActivity, mapPage, page, type Query } from "../operations/index.ts";
 import { noteResource, showConversations } from "./show.ts";
-import { type ContactHistory, contactHistorySchema, contactToRead } from "../contacts/index.ts";
+import type { Conversation, Note } from "./types.ts";
 
 export const getConversation: Query<ById, Conversation> = {
   kind: "query",

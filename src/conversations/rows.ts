@@ -12,18 +12,18 @@ import {
   integer,
   json,
   nullable,
-  type RowOf,
   scoped,
   text,
   time,
+  type RowOf,
 } from "../ports/index.ts";
+import type { Wait } from "./rules.ts";
 import {
-  type ConversationStatus,
   conversationStatusSchema,
+  type ConversationStatus,
   type Handler,
   type Priority,
 } from "./types.ts";
-import type { Wait } from "./rules.ts";
 
 export const conversations = scoped("conversations", {
   id: text<ConversationId>(),

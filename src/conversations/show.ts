@@ -1,15 +1,15 @@
 import {
   contactById,
   contactReference,
-  type ContactRow,
   identitiesOfContact,
+  type ContactRow,
 } from "../contacts/index.ts";
+import { iso, isoOrNull } from "../kernel/index.ts";
+import { messageById, messages, type MessageRow } from "../messages/rows.ts";
+import type { Reads, Tx } from "../store/index.ts";
+import { placedAt } from "./places.ts";
 import type { ConversationRow, NoteRow } from "./rows.ts";
 import type { Assignee, Conversation, LastMessage, Note } from "./types.ts";
-import { placedAt } from "./places.ts";
-import { messageById, type MessageRow, messages } from "../messages/rows.ts";
-import type { Reads, Tx } from "../store/index.ts";
-import { iso, isoOrNull } from "../kernel/index.ts";
 
 /** The public form of a conversation, for a response. */
 export async function showConversation(tx: Tx, row: ConversationRow): Promise<Conversation> {

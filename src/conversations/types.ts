@@ -1,21 +1,21 @@
 /** Conversations. A contact has at most one active conversation on each medium. */
 import * as z from "zod";
+import { contactReferenceSchema, type ContactReference } from "../contacts/index.ts";
 import {
-  type Author,
   authorSchema,
-  type ConversationId,
   ids,
-  type Medium,
   mediumSchema,
+  messageStatusSchema,
+  metadata,
+  timestamp,
+  type Author,
+  type ConversationId,
+  type Medium,
   type MessageId,
   type MessageStatus,
-  messageStatusSchema,
   type Metadata,
-  metadata,
   type NoteId,
-  timestamp,
 } from "../kernel/index.ts";
-import { type ContactReference, contactReferenceSchema } from "../contacts/index.ts";
 
 /**
  * The status of a conversation. A `snoozed` conversation opens again at a set time, or earlier:

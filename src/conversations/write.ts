@@ -1,23 +1,23 @@
+import { contactById, contacts } from "../contacts/index.ts";
+import { appendEvent } from "../events/index.ts";
+import { notFound, TidingsError, type MessageId } from "../kernel/index.ts";
+import { hasChanges } from "../operations/index.ts";
+import type { Seen } from "../ports/index.ts";
+import { arm, disarm } from "../queue/index.ts";
+import type { Tx } from "../store/index.ts";
 import { conversationClosed, conversationUpdated } from "./events.ts";
-import { type MessageId, notFound, TidingsError } from "../kernel/index.ts";
-import { conversationOfEvent } from "./show.ts";
+import { queueTimeoutJob, wakeJob } from "./job-orders.ts";
+import { lastSequence, waitingPlace, type Place } from "./places.ts";
 import {
   conversationById,
   conversationLabelByName,
   conversationLabels,
-  type ConversationRow,
   conversations,
   currentConversation,
+  type ConversationRow,
 } from "./rows.ts";
-import { lastSequence, type Place, waitingPlace } from "./places.ts";
-import { attentionOf, type MessageRole, readAtAfterMessage, readAtNow } from "./rules.ts";
-import type { Seen } from "../ports/index.ts";
-import type { Tx } from "../store/index.ts";
-import { appendEvent } from "../events/index.ts";
-import { contactById, contacts } from "../contacts/index.ts";
-import { arm, disarm } from "../queue/index.ts";
-import { hasChanges } from "../operations/index.ts";
-import { queueTimeoutJob, wakeJob } from "./job-orders.ts";
+import { attentionOf, readAtAfterMessage, readAtNow, type MessageRole } from "./rules.ts";
+import { conversationOfEvent } from "./show.ts";
 
 /**
  * Returns a conversation, and touches it: an erasure under way must find the notes and stored

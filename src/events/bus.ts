@@ -1,6 +1,3 @@
-import { type EventRow, events, ownEvent } from "./rows.ts";
-import { type EventEnvelope, type EventType, eventTypeOption } from "./types.ts";
-import type { Logger, Write } from "../ports/index.ts";
 import {
   functionOption,
   getOrInsert,
@@ -8,6 +5,9 @@ import {
   parseOptions,
   type Scope,
 } from "../kernel/index.ts";
+import type { Logger, Write } from "../ports/index.ts";
+import { events, ownEvent, type EventRow } from "./rows.ts";
+import { eventTypeOption, type EventEnvelope, type EventType } from "./types.ts";
 
 /** Called after the commit that created the event. An error is logged and has no other effect. */
 type Handler = (event: EventEnvelope, scope: Scope) => unknown;

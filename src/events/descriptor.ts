@@ -1,10 +1,10 @@
 import type { Module } from "../operations/index.ts";
+import type { JobTable } from "../queue/index.ts";
 import { callConsumer } from "./consumers/call-consumer.ts";
+import { continueRemoval } from "./consumers/remove-consumer.ts";
 import { consumerEvents, consumers } from "./consumers/rows.ts";
 import type { ConsumerRuntime } from "./consumers/types.ts";
-import { continueRemoval } from "./consumers/remove-consumer.ts";
 import { events } from "./rows.ts";
-import type { JobTable } from "../queue/index.ts";
 
 const jobs: Pick<JobTable<ConsumerRuntime>, "consume" | "remove-consumer"> = {
   consume: callConsumer,

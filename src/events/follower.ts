@@ -1,5 +1,5 @@
 import type { Clock } from "../ports/index.ts";
-import { type FailureLog, WakeFlag } from "../queue/index.ts";
+import { WakeFlag, type FailureLog } from "../queue/index.ts";
 
 interface FollowerOptions {
   readonly clock: Clock;

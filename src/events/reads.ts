@@ -1,7 +1,7 @@
-import { type ById, byIdSchema, notFound, type Page } from "../kernel/index.ts";
+import { byIdSchema, notFound, type ById, type Page } from "../kernel/index.ts";
 import { mapPage, page, type Query } from "../operations/index.ts";
-import { eventResource, eventsOfAccount, eventById } from "./rows.ts";
-import { type EventEnvelope, type ListEvents, listEventsSchema } from "./types.ts";
+import { eventById, eventResource, eventsOfAccount } from "./rows.ts";
+import { listEventsSchema, type EventEnvelope, type ListEvents } from "./types.ts";
 
 export const getEvent: Query<ById, EventEnvelope> = {
   kind: "query",

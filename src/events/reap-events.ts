@@ -1,14 +1,14 @@
 import type { EventId } from "../kernel/index.ts";
+import type { Runtime } from "../operations/index.ts";
+import type { Seen } from "../ports/index.ts";
+import { background, reread, type UnscopedReads } from "../store/index.ts";
 import {
   consumerByName,
   consumerEventOf,
-  type ConsumerRow,
   maxConsumers,
+  type ConsumerRow,
 } from "./consumers/rows.ts";
-import { type EventRow, events, eventsByPosition } from "./rows.ts";
-import type { Seen } from "../ports/index.ts";
-import type { Runtime } from "../operations/index.ts";
-import { background, reread, type UnscopedReads } from "../store/index.ts";
+import { events, eventsByPosition, type EventRow } from "./rows.ts";
 
 /** Returns which of these events other rows refer to, such as deliveries. */
 type FindReferenced = (

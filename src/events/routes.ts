@@ -1,9 +1,9 @@
 import type * as z from "zod";
-import type { EventEnvelope } from "./types.ts";
 import { pageSchema } from "../kernel/index.ts";
 import type { ApiRoute } from "../operations/index.ts";
 import { getEvent, listEvents } from "./reads.ts";
 import { eventStream } from "./streams/event-stream.ts";
+import type { EventEnvelope } from "./types.ts";
 
 const kept = "Events are kept for 30 days, or as the option `eventRetentionDays` says.";
 

@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
 import {
+  iso,
+  ulidOf,
   type ContactId,
   type ConversationId,
   type EventId,
-  iso,
   type MessageId,
   type RunId,
-  ulidOf,
 } from "../kernel/index.ts";
 import {
   added,
@@ -14,14 +14,14 @@ import {
   json,
   nullable,
   position,
-  type RowOf,
   scoped,
-  type Seen,
   text,
   time,
+  type RowOf,
+  type Seen,
 } from "../ports/index.ts";
-import type { EventEnvelope, EventDefinition, EventType } from "./types.ts";
 import type { Tx } from "../store/index.ts";
+import type { EventDefinition, EventEnvelope, EventType } from "./types.ts";
 
 /** The log of events. `position` is the order in which their transactions committed. */
 export const events = scoped("events", {

@@ -4,14 +4,14 @@
  */
 import * as z from "zod";
 import {
-  type EventId,
   ids,
   option,
   pageFields,
-  type PageQuery,
   show,
   suggestion,
   timestamp,
+  type EventId,
+  type PageQuery,
 } from "../kernel/index.ts";
 
 // A module defines the data of each with `defineEvent`.

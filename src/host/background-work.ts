@@ -1,16 +1,16 @@
+import type { Consumers } from "../events/index.ts";
+import { startTransports, undoStart } from "../messages/index.ts";
+import { analyzerName } from "../ports/index.ts";
+import { reapJob } from "../privacy/index.ts";
 import {
   arm,
   Dispatcher,
   EngineRegister,
-  type JobHandlers,
   pools,
+  type JobHandlers,
   type RunnableJobs,
 } from "../queue/index.ts";
-import type { Consumers } from "../events/index.ts";
-import { startTransports, undoStart } from "../messages/index.ts";
 import { WebhookWaker } from "../webhooks/index.ts";
-import { reapJob } from "../privacy/index.ts";
-import { analyzerName } from "../ports/index.ts";
 import type { AwaitedWork } from "./awaited-work.ts";
 import type { EngineRuntime } from "./engine-runtime.ts";
 

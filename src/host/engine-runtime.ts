@@ -5,9 +5,9 @@ import type { ConsumerRuntime, Consumers } from "../events/index.ts";
 import { dayMs, hourMs, LogLimit } from "../kernel/index.ts";
 import { isMessageInProgress } from "../messages/index.ts";
 import {
+  readTransportFacts,
   type HookHandler,
   type HostPolicies,
-  readTransportFacts,
   type Runtime,
   type Services,
   type Signals,

@@ -1,5 +1,5 @@
 import { createSecretKey } from "node:crypto";
-import { type KeyRing, prepareStorage } from "../accounts/index.ts";
+import { prepareStorage, type KeyRing } from "../accounts/index.ts";
 import type { LiveStreams } from "../api/index.ts";
 import type { Consumers } from "../events/index.ts";
 import { endsBefore, stopped, TidingsError } from "../kernel/index.ts";
@@ -15,7 +15,7 @@ import { createSandboxSenders } from "../senders/index.ts";
 import { background, type Store } from "../store/index.ts";
 import { AwaitedWork } from "./awaited-work.ts";
 import { startWork, type Work } from "./background-work.ts";
-import { type EngineRuntime, engineRuntime } from "./engine-runtime.ts";
+import { engineRuntime, type EngineRuntime } from "./engine-runtime.ts";
 import type { Settings } from "./options/options.ts";
 import { StartReminder } from "./start-reminder.ts";
 

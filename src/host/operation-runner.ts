@@ -1,27 +1,27 @@
+import type { KnownAccounts } from "../accounts/index.ts";
+import type { ApiBackend } from "../api/index.ts";
 import {
-  type FieldError,
   inBody,
-  type Limits,
   option,
   optionsObject,
   parse,
   parseOptions,
-  type Scope,
   TidingsError,
+  type FieldError,
+  type Limits,
+  type Scope,
 } from "../kernel/index.ts";
 import {
-  type Caller,
   checkedKey,
+  inputSchema,
+  type Caller,
   type CommandOptions,
   type Context,
   type Executor,
-  inputSchema,
   type Prepared,
   type RowProcedure,
   type ScopedRunner,
 } from "../operations/index.ts";
-import type { KnownAccounts } from "../accounts/index.ts";
-import type { ApiBackend } from "../api/index.ts";
 import type { Store } from "../store/index.ts";
 import { openStream } from "./open-stream.ts";
 import { checkCommandOptions, checkStreamOptions, optionsOf } from "./options/call-options.ts";

@@ -1,13 +1,13 @@
+import type { Consumers } from "../events/index.ts";
+import type { Clock } from "../ports/index.ts";
 import {
   findUnattendedJob,
   firstDueAt,
-  type JobRow,
   jobs,
-  type RunnableJobs,
   WakeFlag,
+  type JobRow,
+  type RunnableJobs,
 } from "../queue/index.ts";
-import type { Consumers } from "../events/index.ts";
-import type { Clock } from "../ports/index.ts";
 import { runnableJobs } from "./background-work.ts";
 import type { EngineRuntime } from "./engine-runtime.ts";
 

@@ -1,10 +1,10 @@
 /** Schemas of fields that resources share: ids, times, addresses, texts, authors. */
 import * as z from "zod";
-import type { Limits } from "./limits.ts";
 import { definedFields } from "./defined-fields.ts";
-import { ulidSource } from "./ids.ts";
-import { toUri } from "./uri.ts";
 import { show } from "./describe.ts";
+import { ulidSource } from "./ids.ts";
+import type { Limits } from "./limits.ts";
+import { toUri } from "./uri.ts";
 
 const ulid = z.string().regex(new RegExp(ulidSource));
 

@@ -1,7 +1,7 @@
 /** Validation of the options that the host application passes in process. */
 import * as z from "zod";
 import { describe, hasMethods, quoted, show, suggestion } from "./describe.ts";
-import { type FieldError, TidingsError } from "./errors.ts";
+import { TidingsError, type FieldError } from "./errors.ts";
 import { inBody, knownFields, listOfFields } from "./validation.ts";
 
 /** Checked options: all of them, with defaults for those that were left out or undefined. */

@@ -1,9 +1,9 @@
 import * as z from "zod";
 import {
-  type ErrorCode,
   errorCodes,
-  type FieldError,
   fieldErrorSchema,
+  type ErrorCode,
+  type FieldError,
   type TidingsError,
 } from "./errors.ts";
 import type { RequestId } from "./ids.ts";

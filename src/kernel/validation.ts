@@ -1,7 +1,7 @@
 /** Validation of inputs. */
 import * as z from "zod";
-import { type FieldError, type FieldPlace, invalid } from "./errors.ts";
 import { alternatives, describe, memberOf, quoted, show, suggestion } from "./describe.ts";
+import { invalid, type FieldError, type FieldPlace } from "./errors.ts";
 import { nearestName } from "./text.ts";
 
 /** Returns where the caller sent a field, from its path in the parsed input. */

@@ -1,4 +1,4 @@
-import { countChange, type CountedChange, usage } from "../accounts/index.ts";
+import { countChange, usage, type CountedChange } from "../accounts/index.ts";
 import { utcDay } from "../kernel/index.ts";
 import type { Tx } from "../store/index.ts";
 import type { MessageRow } from "./rows.ts";

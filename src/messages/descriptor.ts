@@ -1,43 +1,43 @@
-import {
-  getMessage,
-  listContactMessages,
-  listConversationMessages,
-  listMessages,
-} from "./reads.ts";
-import { getTimeline } from "./timeline/get-timeline.ts";
-import { searchConversations } from "./search/search-conversations.ts";
-import { conversationMatchSchema } from "./search/search-types.ts";
-import { reply } from "./sending/reply.ts";
-import { cancelMessage } from "./sending/cancel.ts";
-import { editMessage } from "./sending/edit.ts";
-import { releaseMessage } from "./sending/release.ts";
-import { previewMessage } from "./sending/preview.ts";
-import { sendMessage } from "./sending/send.ts";
-import { sendBatch } from "./sending/send-batch.ts";
 import { pageSchema } from "../kernel/index.ts";
-import { batchResultsSchema } from "./sending/batch-types.ts";
-import { messagePreviewSchema } from "./sending/preview-types.ts";
-import { messageSchema } from "./types.ts";
-import { timelineSchema } from "./timeline/timeline-types.ts";
 import {
-  type ApiRoute,
   command,
   commandById,
   commandByIdAndInput,
   list,
   listById,
   method,
-  type Module,
   queryById,
+  type ApiRoute,
+  type Module,
   type Runtime,
 } from "../operations/index.ts";
-import { background } from "../store/index.ts";
-import { attempts, earlyReceipts, inboundIds, messages, messageWords, timeline } from "./rows.ts";
 import { inTransaction, type JobTable } from "../queue/index.ts";
-import { retryEarlyReceipts } from "./receipts/record-receipt.ts";
-import { lookUpAttempt } from "./look-ups/look-up-attempt.ts";
+import { background } from "../store/index.ts";
 import { sendQueued } from "./hand-over/send-queued.ts";
 import type { PreviewMessage } from "./input-types.ts";
+import { lookUpAttempt } from "./look-ups/look-up-attempt.ts";
+import {
+  getMessage,
+  listContactMessages,
+  listConversationMessages,
+  listMessages,
+} from "./reads.ts";
+import { retryEarlyReceipts } from "./receipts/record-receipt.ts";
+import { attempts, earlyReceipts, inboundIds, messages, messageWords, timeline } from "./rows.ts";
+import { searchConversations } from "./search/search-conversations.ts";
+import { conversationMatchSchema } from "./search/search-types.ts";
+import { batchResultsSchema } from "./sending/batch-types.ts";
+import { cancelMessage } from "./sending/cancel.ts";
+import { editMessage } from "./sending/edit.ts";
+import { messagePreviewSchema } from "./sending/preview-types.ts";
+import { previewMessage } from "./sending/preview.ts";
+import { releaseMessage } from "./sending/release.ts";
+import { reply } from "./sending/reply.ts";
+import { sendBatch } from "./sending/send-batch.ts";
+import { sendMessage } from "./sending/send.ts";
+import { getTimeline } from "./timeline/get-timeline.ts";
+import { timelineSchema } from "./timeline/timeline-types.ts";
+import { messageSchema } from "./types.ts";
 
 const tag = "Messages";
 const read = { tag, scopes: ["messages:read"] } as const;

@@ -1,19 +1,19 @@
 import * as z from "zod";
+import { contactReferenceSchema, type ContactReference } from "../contacts/index.ts";
 import { defineEvent, type EventDefinition } from "../events/index.ts";
-import { type ContactReference, contactReferenceSchema } from "../contacts/index.ts";
 import {
-  type Channel,
   channelSchema,
-  type ContactId,
-  type ConversationId,
   ids,
-  type MessageId,
-  type MessageStatus,
   messageStatusSchema,
   timestamp,
+  type Channel,
+  type ContactId,
+  type ConversationId,
+  type MessageId,
+  type MessageStatus,
 } from "../kernel/index.ts";
 import type { Media } from "../ports/index.ts";
-import { mediaSchema, type MessageError, messageErrorSchema } from "./types.ts";
+import { mediaSchema, messageErrorSchema, type MessageError } from "./types.ts";
 
 /** The data of `message.received`. */
 export interface MessageReceivedData {

@@ -1,28 +1,28 @@
 /** The inputs of the operations on messages, except batches. */
 import * as z from "zod";
+import { person } from "../conversations/index.ts";
 import {
-  type Channel,
   channelSchema,
   hourMs,
   instant,
   isObjectGiven,
-  type Limits,
   maxScheduleAheadMs,
-  type MessageStatus,
   messageStatusSchema,
-  type Metadata,
   metadataInput,
   pageFields,
-  type PageQuery,
   readonlyList,
   recipientSchema,
   reference,
   senderAddress,
   text,
+  type Channel,
+  type Limits,
+  type MessageStatus,
+  type Metadata,
+  type PageQuery,
 } from "../kernel/index.ts";
 import type { Media } from "../ports/index.ts";
-import { person } from "../conversations/index.ts";
-import { type Category, categorySchema, mediaSchema } from "./types.ts";
+import { categorySchema, mediaSchema, type Category } from "./types.ts";
 
 /** The default time to live of a message: four hours, in milliseconds. */
 export const defaultTtlMs = 4 * hourMs;

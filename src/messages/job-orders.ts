@@ -1,17 +1,17 @@
 /** The jobs of messages, with their lanes and classes. */
-import { sendLane } from "../senders/index.ts";
+import type { Services } from "../operations/index.ts";
 import {
   arm,
   bestOf,
-  type Claim,
-  type JobOrder,
   moveToClass,
+  type Claim,
   type JobClass,
+  type JobOrder,
 } from "../queue/index.ts";
-import { type AttemptRow, type MessageRow, outbox } from "./rows.ts";
-import type { Services } from "../operations/index.ts";
+import { sendLane } from "../senders/index.ts";
 import type { Tx } from "../store/index.ts";
 import { firstFollowUpAt } from "./attempts/follow-up-times.ts";
+import { outbox, type AttemptRow, type MessageRow } from "./rows.ts";
 
 /** Returns the class of a message among those of its account that wait for the same transport. */
 export function sendClassOf({

@@ -1,28 +1,28 @@
-import { definedFields, type ById, byIdSchema, notFound, type Page } from "../kernel/index.ts";
 import {
-  type MessageRow,
+  contactHistorySchema,
+  contactToRead,
+  findSurvivor,
+  type ContactHistory,
+} from "../contacts/index.ts";
+import { conversationById, threadQuerySchema, type ThreadQuery } from "../conversations/index.ts";
+import { byIdSchema, definedFields, notFound, type ById, type Page } from "../kernel/index.ts";
+import { createdBetween, mapPage, page, type Query, type RangeList } from "../operations/index.ts";
+import { findJob } from "../queue/index.ts";
+import type { Reads, Tx } from "../store/index.ts";
+import { listAttempts } from "./attempts/message-attempts.ts";
+import { listMessagesSchema, type ListMessages } from "./input-types.ts";
+import {
   messageById,
   messages,
   messagesByRareStatus,
   messagesOfContact,
   messagesOfConversation,
   rareStatuses,
+  type MessageRow,
 } from "./rows.ts";
 import { isWaiting } from "./rules.ts";
-import { type ListMessages, listMessagesSchema } from "./input-types.ts";
-import type { Message } from "./types.ts";
-import { createdBetween, mapPage, page, type Query, type RangeList } from "../operations/index.ts";
-import type { Reads, Tx } from "../store/index.ts";
-import { listAttempts } from "./attempts/message-attempts.ts";
-import {
-  type ContactHistory,
-  contactHistorySchema,
-  contactToRead,
-  findSurvivor,
-} from "../contacts/index.ts";
-import { conversationById, type ThreadQuery, threadQuerySchema } from "../conversations/index.ts";
-import { findJob } from "../queue/index.ts";
 import { messageResource } from "./show.ts";
+import type { Message } from "./types.ts";
 
 /** @throws TidingsError `not_found` */
 export async function readMessage(reads: Reads, id: string): Promise<MessageRow> {

@@ -1,3 +1,4 @@
+import type { Keyword } from "../contacts/index.ts";
 import type {
   AttemptId,
   Author,
@@ -14,18 +15,17 @@ import {
   collection,
   integer,
   json,
-  type Media,
   nullable,
-  type Receipt,
-  type RowOf,
   scoped,
   text,
   time,
+  type Media,
+  type Receipt,
+  type RowOf,
 } from "../ports/index.ts";
-import type { Keyword } from "../contacts/index.ts";
-import type { TimelineEntry } from "./timeline/timeline-types.ts";
 import type { CarrierState } from "./carrier-state.ts";
 import type { EndStatus } from "./rules.ts";
+import type { TimelineEntry } from "./timeline/timeline-types.ts";
 import type { Category, MessageError, Segments } from "./types.ts";
 
 export const messages = scoped("messages", {

@@ -15,12 +15,12 @@
  * status, so a canceled message is not sent afterwards.
  */
 import {
+  maxScheduleAheadMs,
   type Channel,
   type FieldError,
-  maxScheduleAheadMs,
   type MessageStatus,
 } from "../kernel/index.ts";
-import { type CarrierState, type Evidence, join, type JoinResult } from "./carrier-state.ts";
+import { join, type CarrierState, type Evidence, type JoinResult } from "./carrier-state.ts";
 import { defaultTtlMs } from "./input-types.ts";
 import type { MessageError } from "./types.ts";
 

@@ -1,5 +1,5 @@
-import { iso, isoOrNull } from "../kernel/index.ts";
 import { placedAt } from "../conversations/index.ts";
+import { iso, isoOrNull } from "../kernel/index.ts";
 import type { MessageRow } from "./rows.ts";
 import type { Message } from "./types.ts";
 

@@ -9,9 +9,9 @@ import {
   alternatives,
   channels,
   describe,
-  nearestName,
   kindOf,
   memberOf,
+  nearestName,
   quoted,
 } from "../kernel/index.ts";
 import type { CallbackResult, LookupAnswer, SendAnswer } from "../ports/index.ts";

@@ -1,20 +1,20 @@
 /** Messages, as the API shows them. */
 import * as z from "zod";
 import {
-  type Author,
   authorSchema,
-  type Channel,
   channelSchema,
-  type ContactId,
-  type ConversationId,
   ids,
-  type MessageId,
-  type MessageStatus,
   messageStatusSchema,
-  type Metadata,
   metadata,
   timestamp,
   webUrl,
+  type Author,
+  type Channel,
+  type ContactId,
+  type ConversationId,
+  type MessageId,
+  type MessageStatus,
+  type Metadata,
 } from "../kernel/index.ts";
 import { carrierErrorCodes, type Media } from "../ports/index.ts";
 

@@ -1,16 +1,16 @@
-import { messageFailed, messageSent, messageUpdated } from "./events.ts";
-import { iso, type MessageStatus } from "../kernel/index.ts";
-import { isOutsideThread, placeLast, waitingPlace, firstNumber } from "../conversations/index.ts";
 import { contactById, contactReference, type ContactRow } from "../contacts/index.ts";
-import { arm } from "../queue/index.ts";
-import { type MessageRow, messages, timeline } from "./rows.ts";
-import { endEventOf, endOf, type MessageState } from "./rules.ts";
-import { countMessage } from "./count-message.ts";
-import { stateColumns } from "./stored-state.ts";
-import type { Seen } from "../ports/index.ts";
-import type { Tx } from "../store/index.ts";
+import { firstNumber, isOutsideThread, placeLast, waitingPlace } from "../conversations/index.ts";
 import { appendEvent } from "../events/index.ts";
+import { iso, type MessageStatus } from "../kernel/index.ts";
+import type { Seen } from "../ports/index.ts";
+import { arm } from "../queue/index.ts";
+import type { Tx } from "../store/index.ts";
+import { countMessage } from "./count-message.ts";
+import { messageFailed, messageSent, messageUpdated } from "./events.ts";
 import { sendJob } from "./job-orders.ts";
+import { messages, timeline, type MessageRow } from "./rows.ts";
+import { endEventOf, endOf, type MessageState } from "./rules.ts";
+import { stateColumns } from "./stored-state.ts";
 import type { TimelineEntry } from "./timeline/timeline-types.ts";
 
 /**

@@ -1,26 +1,26 @@
+import { contactToChange, contactToRead } from "../contacts/index.ts";
 import { conversationById } from "../conversations/index.ts";
-import { messageById } from "../messages/index.ts";
-import { observationResource } from "./show.ts";
-import { observationById, observations } from "./rows.ts";
 import {
-  type AddObservation,
-  addObservationSchema,
-  type Observation,
-  type RemoveObservation,
-  removeObservationSchema,
-} from "./types.ts";
-import {
+  invalid,
+  millis,
+  notFound,
   type ContactId,
   type ConversationId,
   type FieldError,
-  invalid,
   type MessageId,
-  millis,
-  notFound,
 } from "../kernel/index.ts";
-import { type Command, eraseStoredResponses, showsOutput } from "../operations/index.ts";
+import { messageById } from "../messages/index.ts";
+import { eraseStoredResponses, showsOutput, type Command } from "../operations/index.ts";
 import type { Tx } from "../store/index.ts";
-import { contactToChange, contactToRead } from "../contacts/index.ts";
+import { observationById, observations } from "./rows.ts";
+import { observationResource } from "./show.ts";
+import {
+  addObservationSchema,
+  removeObservationSchema,
+  type AddObservation,
+  type Observation,
+  type RemoveObservation,
+} from "./types.ts";
 
 /** Adds an observation about a contact. */
 export const addObservation: Command<AddObservation, Observation> = {

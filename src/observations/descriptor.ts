@@ -1,10 +1,10 @@
 import { pageSchema } from "../kernel/index.ts";
 import {
-  type ApiRoute,
   commandByIdAndInput,
-  type CommandOptions,
   listById,
   method,
+  type ApiRoute,
+  type CommandOptions,
   type Module,
 } from "../operations/index.ts";
 import { addObservation, removeObservation } from "./commands.ts";

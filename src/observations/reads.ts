@@ -1,9 +1,9 @@
 import { contactToRead } from "../contacts/index.ts";
 import type { Page } from "../kernel/index.ts";
 import { mapPage, page, type Query, type RangeList } from "../operations/index.ts";
-import { type ObservationRow, observations } from "./rows.ts";
+import { observations, type ObservationRow } from "./rows.ts";
 import { observationResource } from "./show.ts";
-import { type ListObservations, listObservationsSchema, type Observation } from "./types.ts";
+import { listObservationsSchema, type ListObservations, type Observation } from "./types.ts";
 
 /** Lists a contact's observations, newest first, without expired ones. */
 export const listObservations: Query<ListObservations, Page<Observation>> = {

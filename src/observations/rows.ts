@@ -1,5 +1,5 @@
 import type { ContactId, ConversationId, MessageId, ObservationId } from "../kernel/index.ts";
-import { json, nullable, real, type RowOf, scoped, text, time } from "../ports/index.ts";
+import { json, nullable, real, scoped, text, time, type RowOf } from "../ports/index.ts";
 import type { Observation } from "./types.ts";
 
 export const observations = scoped("observations", {

@@ -1,18 +1,18 @@
 /** Observations: facts noticed about a contact, with their source and evidence. */
 import * as z from "zod";
 import {
-  type ContactId,
-  type ConversationId,
   ids,
   instant,
-  type MessageId,
   name,
-  type ObservationId,
   pageFields,
-  type PageQuery,
   readonlyList,
   reference,
   timestamp,
+  type ContactId,
+  type ConversationId,
+  type MessageId,
+  type ObservationId,
+  type PageQuery,
 } from "../kernel/index.ts";
 
 /** A fact about a contact that an agent, a rule, a person or the API recorded. */

@@ -1,8 +1,8 @@
 import type * as z from "zod";
-import type { Command, Procedure, Query, RowProcedure, SignalOperation } from "./operation.ts";
 import type { KeyScope } from "./caller.ts";
 import type { EventStream } from "./event-stream.ts";
 import type { HealthReporter } from "./health.ts";
+import type { Command, Procedure, Query, RowProcedure, SignalOperation } from "./operation.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 

@@ -1,5 +1,5 @@
 /** Who calls operations, what a caller may do, and whom its writes name as their author. */
-import { type Author, invalid, type KeyId, type WebchatSessionId } from "../kernel/index.ts";
+import { invalid, type Author, type KeyId, type WebchatSessionId } from "../kernel/index.ts";
 
 /** The scopes of API keys. No scope includes another. */
 export const keyScopes = [

@@ -1,4 +1,4 @@
-import { type Scope, TidingsError } from "../kernel/index.ts";
+import { TidingsError, type Scope } from "../kernel/index.ts";
 import type { ScopedUniqueIndex } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
 

@@ -1,7 +1,7 @@
 import type { ById, Page } from "../kernel/index.ts";
-import type { Command, Procedure, Query, RowProcedure, SignalOperation } from "./operation.ts";
-import { pagePromise, type PagePromise } from "./lists/page-promise.ts";
 import type { EventStream, StreamItem, TransientItem } from "./event-stream.ts";
+import { pagePromise, type PagePromise } from "./lists/page-promise.ts";
+import type { Command, Procedure, Query, RowProcedure, SignalOperation } from "./operation.ts";
 
 /** Defines a method of the handles. Called once for each handle. */
 export type HandleMethod<Method = unknown> = (runner: ScopedRunner) => Method;

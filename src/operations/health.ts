@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { type ErrorCode, errorCodes } from "../kernel/index.ts";
+import { errorCodes, type ErrorCode } from "../kernel/index.ts";
 
 /** Whether the engine is ready: whether it can commit commands now. */
 export interface Health {

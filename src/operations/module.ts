@@ -1,8 +1,8 @@
-import type { HookHandler } from "./runtime.ts";
 import type { Collection } from "../ports/index.ts";
 import type { JobTable } from "../queue/index.ts";
 import type { ApiRoute } from "./api-route.ts";
 import type { HandleTable } from "./handle-methods.ts";
+import type { HookHandler } from "./runtime.ts";
 
 /** A group of routes in the OpenAPI document. */
 export interface Tag {

@@ -3,19 +3,19 @@
  * in-process API and the OpenAPI document are derived from the same definitions.
  */
 import type * as z from "zod";
-import type { Clock, HostVerdicts } from "../ports/index.ts";
 import {
-  type GenerateId,
   getOrInsert,
+  type GenerateId,
   type Limits,
   type RequestId,
   type Scope,
   type TidingsError,
 } from "../kernel/index.ts";
+import type { Clock, HostVerdicts } from "../ports/index.ts";
+import type { Reads, Tx } from "../store/index.ts";
 import type { Caller } from "./caller.ts";
 import type { Services } from "./runtime.ts";
 import type { TypingSignal } from "./signals.ts";
-import type { Reads, Tx } from "../store/index.ts";
 
 /** The context of a request: scope, caller and idempotency key. */
 export interface Context {

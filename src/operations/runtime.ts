@@ -1,5 +1,5 @@
 import type { KeyObject } from "node:crypto";
-import type { ContactId, Limits, Mode, LogLimit } from "../kernel/index.ts";
+import type { ContactId, Limits, LogLimit, Mode } from "../kernel/index.ts";
 import type {
   Action,
   Clock,
@@ -12,9 +12,9 @@ import type {
   Transport,
 } from "../ports/index.ts";
 import type { Reads, Store, Tx } from "../store/index.ts";
-import type { Signals } from "./signals.ts";
 import type { ConsentSettings, QuietHours } from "./consent-options.ts";
 import type { HostPolicies } from "./execution/host-policies.ts";
+import type { Signals } from "./signals.ts";
 import type { FactsByTransport } from "./transport-facts.ts";
 
 /**

@@ -1,6 +1,6 @@
 import {
-  type Author,
   boundedCache,
+  type Author,
   type ContactId,
   type ConversationId,
   type Scope,

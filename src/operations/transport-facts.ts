@@ -1,4 +1,4 @@
-import { type Channel, hasMethods, type Mode } from "../kernel/index.ts";
+import { hasMethods, type Channel, type Mode } from "../kernel/index.ts";
 import type { Transport, TransportCapabilities } from "../ports/index.ts";
 
 /** The facts of each transport of this engine, by the transport's name. */

@@ -1,11 +1,11 @@
 import { pageSchema } from "../kernel/index.ts";
 import {
-  type ApiRoute,
   commandById,
   commandByIdAndInput,
   list,
-  type Module,
   queryById,
+  type ApiRoute,
+  type Module,
 } from "../operations/index.ts";
 import { getOperator, listOperators, removeOperator, saveOperator } from "./operations.ts";
 import { operators } from "./rows.ts";

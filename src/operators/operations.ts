@@ -1,7 +1,7 @@
-import { type ById, byIdSchema, iso, notFound } from "../kernel/index.ts";
-import { type Command, freeOrdinal, listQuery, type Query } from "../operations/index.ts";
-import { operatorById, operatorByOrdinal, type OperatorRow, operators } from "./rows.ts";
-import { type Operator, type SaveOperator, saveOperatorSchema } from "./types.ts";
+import { byIdSchema, iso, notFound, type ById } from "../kernel/index.ts";
+import { freeOrdinal, listQuery, type Command, type Query } from "../operations/index.ts";
+import { operatorById, operatorByOrdinal, operators, type OperatorRow } from "./rows.ts";
+import { saveOperatorSchema, type Operator, type SaveOperator } from "./types.ts";
 
 const maxOperators = 1_000;
 

@@ -1,4 +1,4 @@
-import { integer, nullable, type RowOf, scoped, text, time } from "../ports/index.ts";
+import { integer, nullable, scoped, text, time, type RowOf } from "../ports/index.ts";
 
 /** People of the host application, under its own ids. */
 export const operators = scoped("operators", {

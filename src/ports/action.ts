@@ -1,14 +1,14 @@
 /** Actions: functions of the host application that agents may call. */
 import {
-  type ContactId,
-  type ConversationId,
   hasMethods,
   memberOf,
   option,
   optionsObject,
   parseOptions,
-  type Scope,
   show,
+  type ContactId,
+  type ConversationId,
+  type Scope,
 } from "../kernel/index.ts";
 
 /**

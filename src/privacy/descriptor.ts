@@ -1,18 +1,18 @@
 import { contactSchema } from "../contacts/index.ts";
 import { messageSchema } from "../messages/index.ts";
 import {
-  type ApiRoute,
   commandById,
-  type CommandOptions,
   method,
+  type ApiRoute,
+  type CommandOptions,
   type Module,
 } from "../operations/index.ts";
 import { eraseContact } from "./erase.ts";
-import { mergeContacts } from "./merge.ts";
+import { privacyJobs } from "./jobs.ts";
 import { mergePreviewSchema } from "./merge-types.ts";
+import { mergeContacts } from "./merge.ts";
 import { previewMerge } from "./preview-merge.ts";
 import { redactMessage } from "./redact.ts";
-import { privacyJobs } from "./jobs.ts";
 
 const privacyRoutes: readonly ApiRoute[] = [
   {

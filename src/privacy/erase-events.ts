@@ -1,15 +1,15 @@
+import type { Contact, ContactReference } from "../contacts/index.ts";
+import type { Conversation } from "../conversations/index.ts";
 import {
   eraseConsumerErrors,
   eventsOfContact,
-  type EventType,
   rewriteEvent,
+  type EventType,
 } from "../events/index.ts";
-import type { Conversation } from "../conversations/index.ts";
 import type { MessageError } from "../messages/index.ts";
 import { eraseStoredResponses, type HistoryChunks } from "../operations/index.ts";
 import type { Tx } from "../store/index.ts";
 import { eraseDeliveries, type EventMap } from "../webhooks/index.ts";
-import type { Contact, ContactReference } from "../contacts/index.ts";
 
 /**
  * Removes personal data from events. The events stay, so that consumers can count them and continue

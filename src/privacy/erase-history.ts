@@ -1,34 +1,34 @@
 import { agentSessionOf, agentSessions, runs, runsOfConversation } from "../agents/index.ts";
+import { contactErased } from "../contacts/index.ts";
 import {
-  type ConversationRow,
   conversations,
   conversationsOfContact,
   notes,
   writeConversation,
+  type ConversationRow,
 } from "../conversations/index.ts";
-import type { ContactId, Scope } from "../kernel/index.ts";
-import { contactErased } from "../contacts/index.ts";
 import { appendEvent } from "../events/index.ts";
-import { disarm, findJob } from "../queue/index.ts";
+import type { ContactId, Scope } from "../kernel/index.ts";
 import {
   attempts,
   attemptsOfMessage,
-  type MessageRow,
   messages,
   messagesOfContact,
   removeWords,
   timeline,
+  type MessageRow,
 } from "../messages/index.ts";
 import { observations } from "../observations/index.ts";
-import { messageScores } from "../sentiment/index.ts";
 import {
   eraseStoredResponses,
-  type HistoryChunks,
   idempotency,
   idempotencyByKey,
+  type HistoryChunks,
   type Services,
 } from "../operations/index.ts";
 import type { ScopedCollection, Seen } from "../ports/index.ts";
+import { disarm, findJob } from "../queue/index.ts";
+import { messageScores } from "../sentiment/index.ts";
 import type { Tx } from "../store/index.ts";
 import { removeMail } from "../webchat/index.ts";
 import { eraseEvents } from "./erase-events.ts";

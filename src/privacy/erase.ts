@@ -1,20 +1,20 @@
-import { eraseAddress, eraseHistory } from "./erase-history.ts";
-import { type ById, byIdSchema, type ContactId, mediums } from "../kernel/index.ts";
-import type { Command, Procedure, Services } from "../operations/index.ts";
-import type { Seen } from "../ports/index.ts";
-import type { Tx } from "../store/index.ts";
 import {
   contactsMergedInto,
   contactToChange,
   identitiesOfContact,
-  type IdentityRow,
   maxIdentities,
   releaseAddress,
   removeContact,
+  type IdentityRow,
 } from "../contacts/index.ts";
 import { currentConversation, statusPatch, writeConversation } from "../conversations/index.ts";
+import { byIdSchema, mediums, type ById, type ContactId } from "../kernel/index.ts";
+import type { Command, Procedure, Services } from "../operations/index.ts";
+import type { Seen } from "../ports/index.ts";
 import { arm } from "../queue/index.ts";
+import type { Tx } from "../store/index.ts";
 import { forgetVisitor } from "../webchat/index.ts";
+import { eraseAddress, eraseHistory } from "./erase-history.ts";
 import { eraseAddressJob, eraseJob } from "./job-orders.ts";
 import { maxMerged } from "./merge-rules.ts";
 

@@ -1,7 +1,7 @@
 import type { Runtime } from "../operations/index.ts";
+import { inChunks, type JobTable } from "../queue/index.ts";
 import { eraseAddress, eraseHistory } from "./erase-history.ts";
 import { moveHistory } from "./move-history.ts";
-import { inChunks, type JobTable } from "../queue/index.ts";
 import { reap } from "./reap.ts";
 import { removeQuotesInPages } from "./remove-quotes-in-pages.ts";
 

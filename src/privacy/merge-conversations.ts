@@ -1,14 +1,14 @@
+import { awaitingRuns, handOff, unansweredSince } from "../agents/index.ts";
 import {
   changeConversation,
-  type ConversationRow,
   currentConversation,
   statusPatch,
   writeConversation,
+  type ConversationRow,
 } from "../conversations/index.ts";
-import { awaitingRuns, handOff, unansweredSince } from "../agents/index.ts";
-import { type ContactId, mediums } from "../kernel/index.ts";
-import type { Tx } from "../store/index.ts";
+import { mediums, type ContactId } from "../kernel/index.ts";
 import type { Seen } from "../ports/index.ts";
+import type { Tx } from "../store/index.ts";
 import { conversationToKeep } from "./merge-rules.ts";
 
 /**

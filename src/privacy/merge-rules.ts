@@ -1,5 +1,5 @@
 /** What a merge of two contacts keeps of each. */
-import { type ContactRow, maxLabels } from "../contacts/index.ts";
+import { maxLabels, type ContactRow } from "../contacts/index.ts";
 
 /** The maximum number of contacts that may be merged into one contact. */
 export const maxMerged = 1_000;

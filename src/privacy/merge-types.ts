@@ -1,6 +1,6 @@
 import * as z from "zod";
-import { type Contact, contactSchema } from "../contacts/index.ts";
-import { type Conversation, conversationSchema } from "../conversations/index.ts";
+import { contactSchema, type Contact } from "../contacts/index.ts";
+import { conversationSchema, type Conversation } from "../conversations/index.ts";
 import { reference } from "../kernel/index.ts";
 
 /** Two contacts to merge into one. */

@@ -1,7 +1,5 @@
 import {
-  type Contact,
   contactById,
-  type ContactRow,
   contactsMergedInto,
   contactToChange,
   contactUpdated,
@@ -12,18 +10,20 @@ import {
   showContact,
   unknownContact,
   writeContact,
+  type Contact,
+  type ContactRow,
 } from "../contacts/index.ts";
-import { arm } from "../queue/index.ts";
-import { type ById, byIdSchema, type ContactId, invalid, TidingsError } from "../kernel/index.ts";
-import type { Tx } from "../store/index.ts";
-import { type Command, type Procedure, showsOutput } from "../operations/index.ts";
-import type { Seen } from "../ports/index.ts";
 import { appendEvent } from "../events/index.ts";
+import { byIdSchema, invalid, TidingsError, type ById, type ContactId } from "../kernel/index.ts";
+import { showsOutput, type Command, type Procedure } from "../operations/index.ts";
+import type { Seen } from "../ports/index.ts";
+import { arm } from "../queue/index.ts";
+import type { Tx } from "../store/index.ts";
 import { mergeJob } from "./job-orders.ts";
-import { moveHistory } from "./move-history.ts";
 import { mergeConversations } from "./merge-conversations.ts";
 import { clearedFields, maxMerged, mergedFacts } from "./merge-rules.ts";
-import { type MergeContacts, mergeContactsSchema } from "./merge-types.ts";
+import { mergeContactsSchema, type MergeContacts } from "./merge-types.ts";
+import { moveHistory } from "./move-history.ts";
 
 /**
  * Merges a contact into another. New messages belong to the survivor at once. The history follows

@@ -1,12 +1,12 @@
 import { contactById } from "../contacts/index.ts";
 import { conversationsOfContact, writeConversation } from "../conversations/index.ts";
-import { arm, disarm } from "../queue/index.ts";
+import type { ContactId } from "../kernel/index.ts";
 import { messages, messagesOfContact } from "../messages/index.ts";
 import { observations } from "../observations/index.ts";
-import { messageScores, scoreJob } from "../sentiment/index.ts";
-import type { ContactId } from "../kernel/index.ts";
-import type { Tx } from "../store/index.ts";
 import type { HistoryChunks } from "../operations/index.ts";
+import { arm, disarm } from "../queue/index.ts";
+import { messageScores, scoreJob } from "../sentiment/index.ts";
+import type { Tx } from "../store/index.ts";
 
 /**
  * Moves one chunk of a merged contact's history to its survivor. Returns whether there is more. The

@@ -1,4 +1,3 @@
-import { mediums } from "../kernel/index.ts";
 import {
   contactResource,
   contactsMergedInto,
@@ -9,18 +8,19 @@ import {
 } from "../contacts/index.ts";
 import {
   contactActivity,
-  type ConversationRow,
   currentConversation,
   isActive,
   showConversations,
+  type ConversationRow,
 } from "../conversations/index.ts";
+import { mediums } from "../kernel/index.ts";
 import type { Query } from "../operations/index.ts";
 import type { Seen } from "../ports/index.ts";
 import { byIndex, type Reads } from "../store/index.ts";
-import { checkAddresses, checkMerged, otherContact } from "./merge.ts";
 import { conversationToEnd } from "./merge-conversations.ts";
-import { type MergePreview, previewMergeSchema, type MergeContacts } from "./merge-types.ts";
 import { maxMerged, mergedFacts } from "./merge-rules.ts";
+import { previewMergeSchema, type MergeContacts, type MergePreview } from "./merge-types.ts";
+import { checkAddresses, checkMerged, otherContact } from "./merge.ts";
 
 /** Returns what a merge would do, by the rules of the merge. */
 export const previewMerge: Query<MergeContacts, MergePreview> = {

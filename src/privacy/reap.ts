@@ -1,3 +1,8 @@
+import { countReapers } from "../accounts/index.ts";
+import { agentVersionReaper, playbookVersionReaper, runReaper } from "../agents/index.ts";
+import { eventReaper } from "../events/index.ts";
+import { earlyReceipts, earlyReceiptsByExpiry } from "../messages/index.ts";
+import { observations, observationsByExpiry } from "../observations/index.ts";
 import {
   eraseStoredResponses,
   idempotency,
@@ -5,16 +10,11 @@ import {
   isRemembered,
   type Runtime,
 } from "../operations/index.ts";
-import { countReapers } from "../accounts/index.ts";
-import { finish, type JobHandler } from "../queue/index.ts";
-import { earlyReceipts, earlyReceiptsByExpiry } from "../messages/index.ts";
-import { observations, observationsByExpiry } from "../observations/index.ts";
-import { webchatSessions, webchatSessionsByExpiry } from "../webchat/index.ts";
 import type { Index, Seen } from "../ports/index.ts";
-import { deliveryReaper, eventsWithDeliveries } from "../webhooks/index.ts";
-import { eventReaper } from "../events/index.ts";
-import { agentVersionReaper, playbookVersionReaper, runReaper } from "../agents/index.ts";
+import { finish, type JobHandler } from "../queue/index.ts";
 import { background, reread, type UnscopedTx } from "../store/index.ts";
+import { webchatSessions, webchatSessionsByExpiry } from "../webchat/index.ts";
+import { deliveryReaper, eventsWithDeliveries } from "../webhooks/index.ts";
 
 const everyMs = 600_000;
 /** The number of rows that one transaction removes. It is small because commands run meanwhile. */

@@ -1,23 +1,23 @@
+import { awaitingRuns, mayQuote, openRuns, redactSession } from "../agents/index.ts";
+import { conversationById } from "../conversations/index.ts";
 import {
   appendEvent,
   eraseConsumerErrorsOfKeys,
   eventById,
   receivedEventId,
 } from "../events/index.ts";
-import { type ById, byIdSchema, iso, notFound, TidingsError } from "../kernel/index.ts";
+import { byIdSchema, iso, notFound, TidingsError, type ById } from "../kernel/index.ts";
 import {
-  type Message,
   messageById,
-  messageResource,
   messageRedacted,
-  type MessageRow,
+  messageResource,
   messages,
   removeWords,
   writeTimeline,
+  type Message,
+  type MessageRow,
 } from "../messages/index.ts";
-import { awaitingRuns, mayQuote, openRuns, redactSession } from "../agents/index.ts";
-import { conversationById } from "../conversations/index.ts";
-import { type Command, idempotency, idempotencyByKey, showsOutput } from "../operations/index.ts";
+import { idempotency, idempotencyByKey, showsOutput, type Command } from "../operations/index.ts";
 import { arm, findJob } from "../queue/index.ts";
 import type { Tx } from "../store/index.ts";
 import { mailRedaction } from "../webchat/index.ts";

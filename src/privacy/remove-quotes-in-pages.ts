@@ -1,12 +1,12 @@
 import { runById, runsOfConversation } from "../agents/index.ts";
-import { type ContactRow, contactsMergedInto, findSurvivor } from "../contacts/index.ts";
+import { contactsMergedInto, findSurvivor, type ContactRow } from "../contacts/index.ts";
 import { eraseConsumerErrorsOfKeys } from "../events/index.ts";
 import type { Scope } from "../kernel/index.ts";
 import { messageById, type MessageRow } from "../messages/index.ts";
 import { observationById, observations } from "../observations/index.ts";
 import type { Runtime } from "../operations/index.ts";
 import type { ScopedIndex } from "../ports/index.ts";
-import { type Claim, finish, type JobHandler, renew } from "../queue/index.ts";
+import { finish, renew, type Claim, type JobHandler } from "../queue/index.ts";
 import { background, type Tx } from "../store/index.ts";
 import { maxMerged } from "./merge-rules.ts";
 import { redactRuns, removeObservations } from "./remove-quotes.ts";

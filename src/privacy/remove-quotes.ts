@@ -1,21 +1,21 @@
 import {
-  completedEventId,
-  eventById,
-  type EventRow,
-  handoffEventId,
-  rewriteEvent,
-} from "../events/index.ts";
-import {
   mayQuote,
   redactedRun,
   runResource,
-  type RunRow,
   runs,
   runsOfConversation,
+  type RunRow,
 } from "../agents/index.ts";
-import { type ContactRow, contactsMergedInto, findSurvivor } from "../contacts/index.ts";
+import { contactsMergedInto, findSurvivor, type ContactRow } from "../contacts/index.ts";
+import {
+  completedEventId,
+  eventById,
+  handoffEventId,
+  rewriteEvent,
+  type EventRow,
+} from "../events/index.ts";
 import type { MessageRow } from "../messages/index.ts";
-import { type ObservationRow, observations } from "../observations/index.ts";
+import { observations, type ObservationRow } from "../observations/index.ts";
 import { eraseStoredResponses, type HistoryChunks } from "../operations/index.ts";
 import type { Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";

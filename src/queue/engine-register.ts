@@ -18,21 +18,21 @@
  *   lease ended.
  */
 import {
-  type Clock,
   collection,
+  text,
+  time,
+  type Clock,
   type EngineLock,
   type EngineLocks,
   type KeyValue,
   type Logger,
-  text,
-  time,
 } from "../ports/index.ts";
-import { background, type Scan, scan, type Store, type UnscopedTx } from "../store/index.ts";
-import { WakeFlag } from "./wake-flag.ts";
+import { background, scan, type Scan, type Store, type UnscopedTx } from "../store/index.ts";
 import { FailureLog } from "./failure-log.ts";
-import { type Pool, pools } from "./jobs/lane.ts";
-import { jobByName, type JobRow, jobs, jobsByDueTime, type StoredJobName } from "./jobs/rows.ts";
+import { pools, type Pool } from "./jobs/lane.ts";
+import { jobByName, jobs, jobsByDueTime, type JobRow, type StoredJobName } from "./jobs/rows.ts";
 import { pauseAfter } from "./pause-after.ts";
+import { WakeFlag } from "./wake-flag.ts";
 
 export const engines = collection(
   "engines",

@@ -1,9 +1,9 @@
 /** Forms of job handlers that several modules use. */
-import { finish, renew } from "./jobs/lease.ts";
-import type { Claim, JobDefinition, JobRun } from "./jobs/job.ts";
-import type { EngineJobKind, JobKeys, JobKind } from "./jobs/job-kinds.ts";
-import { background, type Store, type Tx } from "../store/index.ts";
 import type { Scope } from "../kernel/index.ts";
+import { background, type Store, type Tx } from "../store/index.ts";
+import type { EngineJobKind, JobKeys, JobKind } from "./jobs/job-kinds.ts";
+import type { Claim, JobDefinition, JobRun } from "./jobs/job.ts";
+import { finish, renew } from "./jobs/lease.ts";
 
 /** The part of a runtime that these handlers need. */
 interface WithStore {

@@ -1,5 +1,5 @@
 /** Commits that are repeated while the storage is unavailable. */
-import { type ErrorCode, TidingsError } from "../kernel/index.ts";
+import { TidingsError, type ErrorCode } from "../kernel/index.ts";
 import type { Clock } from "../ports/index.ts";
 import { leaseMs } from "./jobs/lease.ts";
 

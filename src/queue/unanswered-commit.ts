@@ -5,8 +5,8 @@
 import type { Clock } from "../ports/index.ts";
 import type { Claim } from "./jobs/job.ts";
 import { renew } from "./jobs/lease.ts";
-import { retry } from "./retry.ts";
 import type { AnyTx } from "./jobs/rows.ts";
+import { retry } from "./retry.ts";
 
 /**
  * The maximum time in which the storage ends a commit that got no answer, in milliseconds. The

@@ -1,4 +1,15 @@
+import { messageSchema } from "../messages/index.ts";
+import {
+  command,
+  commandByIdAndInput,
+  method,
+  type ApiRoute,
+  type CommandOptions,
+  type Module,
+} from "../operations/index.ts";
 import { anyEventSchema, deliverySchema } from "../webhooks/index.ts";
+import { resetSandbox } from "./reset.ts";
+import { seedSandbox } from "./seed.ts";
 import {
   createSandboxEvent,
   listSandboxNumbers,
@@ -6,23 +17,12 @@ import {
   receiveSandboxReceipts,
   testWebhook,
 } from "./simulate.ts";
-import { resetSandbox } from "./reset.ts";
-import { seedSandbox } from "./seed.ts";
-import { messageSchema } from "../messages/index.ts";
 import {
   sandboxNumbersSchema,
-  type SandboxReceipts,
   sandboxResetResultSchema,
   sandboxSeedResultSchema,
+  type SandboxReceipts,
 } from "./types.ts";
-import {
-  type ApiRoute,
-  command,
-  commandByIdAndInput,
-  type CommandOptions,
-  method,
-  type Module,
-} from "../operations/index.ts";
 
 /** All routes have one scope, the reading one too. */
 const sandbox = { tag: "Sandbox", scopes: ["sandbox:write"] } as const;

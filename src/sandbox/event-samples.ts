@@ -1,8 +1,8 @@
 import type { Contact, ContactReference } from "../contacts/index.ts";
 import type { Conversation } from "../conversations/index.ts";
+import type { EventType } from "../events/index.ts";
 import { dayMs, iso, millis } from "../kernel/index.ts";
 import type { EventMap } from "../webhooks/index.ts";
-import type { EventType } from "../events/index.ts";
 
 interface SampleOptions {
   /** The time of the event, in milliseconds since the epoch. */

@@ -1,3 +1,4 @@
+import type { KeyObject } from "node:crypto";
 import {
   agents,
   agentSessions,
@@ -28,38 +29,42 @@ import {
 } from "../conversations/index.ts";
 import { eventsOfAccount } from "../events/index.ts";
 import {
+  noInput,
+  type ContactId,
+  type ConversationId,
+  type MessageId,
+  type Scope,
+} from "../kernel/index.ts";
+import {
   attempts,
   attemptsOfMessage,
   inboundIds,
   messageById,
-  type MessageRow,
   messages,
   removeWords,
   timeline,
+  type MessageRow,
 } from "../messages/index.ts";
-import { noInput } from "../kernel/index.ts";
-import { messageScores } from "../sentiment/index.ts";
 import { observations } from "../observations/index.ts";
-import type { SandboxResetResult } from "./types.ts";
-import { deliveries, removeDelivery } from "../webhooks/index.ts";
-import { mail, mailboxes, webchatSessions } from "../webchat/index.ts";
 import {
   idempotency,
   type IdempotencyRow,
   type Procedure,
   type Steps,
 } from "../operations/index.ts";
-import type { KeyObject } from "node:crypto";
 import {
+  scopedKeyOf,
   type KeyValue,
   type ScopedCollection,
-  scopedKeyOf,
   type ScopedIndex,
   type Seen,
 } from "../ports/index.ts";
-import type { ContactId, ConversationId, MessageId, Scope } from "../kernel/index.ts";
+import { messageScores } from "../sentiment/index.ts";
 import { scan, type Tx } from "../store/index.ts";
+import { mail, mailboxes, webchatSessions } from "../webchat/index.ts";
+import { deliveries, removeDelivery } from "../webhooks/index.ts";
 import { requireSandbox } from "./simulate.ts";
+import type { SandboxResetResult } from "./types.ts";
 
 /** The number of rows that one transaction removes. */
 const chunk = 200;

@@ -1,7 +1,7 @@
 /** Sample contacts with conversations, so that lists, threads and sentiment have data to show. */
+import type { Assignee, Priority } from "../conversations/index.ts";
 import type { Channel, Medium } from "../kernel/index.ts";
 import type { Media } from "../ports/index.ts";
-import type { Assignee, Priority } from "../conversations/index.ts";
 
 /** One message of a scenario. */
 export interface ScenarioMessage {

@@ -1,14 +1,14 @@
 import {
-  agents,
   agentDefinitionOf,
-  playbookDefinitionOf,
+  agents,
   insertAgent,
   insertPlaybook,
+  playbookDefinitionOf,
 } from "../agents/index.ts";
-import { sandboxAddress, sandboxInbox } from "../senders/index.ts";
 import type { PlaybookId } from "../kernel/index.ts";
+import { sandboxAddress, sandboxInbox } from "../senders/index.ts";
 import type { Tx } from "../store/index.ts";
-import { assistantPlaybooks, assistant } from "./sample-agent.ts";
+import { assistant, assistantPlaybooks } from "./sample-agent.ts";
 
 /** Creates the sandbox's assistant for the sandbox's own senders, unless there is an agent. */
 export async function seedAgent(tx: Tx): Promise<void> {

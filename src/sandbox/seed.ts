@@ -1,40 +1,40 @@
-import { type Scenario, scenarios, type ScenarioMessage } from "./scenarios.ts";
-import type { SandboxSeedResult } from "./types.ts";
 import {
-  identityByAddress,
+  addScore,
   contactById,
   contacts,
   createContactWith,
-  addScore,
+  identityByAddress,
   type IdentityRow,
 } from "../contacts/index.ts";
-import type { Command, Services } from "../operations/index.ts";
-import { backdated, type Tx } from "../store/index.ts";
-import { requireSandbox } from "./simulate.ts";
-import { seedAgent } from "./seed-agent.ts";
-import { idSource, iso, minuteMs, noInput } from "../kernel/index.ts";
 import {
   beginConversation,
   changeConversation,
-  type ConversationRow,
   findConversation,
   handlerOnAssign,
-  statusPatch,
   notes,
+  statusPatch,
   writeConversation,
+  type ConversationRow,
 } from "../conversations/index.ts";
+import { idSource, iso, minuteMs, noInput } from "../kernel/index.ts";
 import {
   applyEvidence,
-  type MessageRow,
-  writeState,
-  stateOf,
   receiveMessage,
+  stateOf,
   writeMessage,
+  writeState,
   writeTimeline,
+  type MessageRow,
 } from "../messages/index.ts";
-import { messageScores } from "../sentiment/index.ts";
-import { sandboxAddress, sandboxInbox, senderByAddress, type SenderRow } from "../senders/index.ts";
+import type { Command, Services } from "../operations/index.ts";
 import type { Seen } from "../ports/index.ts";
+import { sandboxAddress, sandboxInbox, senderByAddress, type SenderRow } from "../senders/index.ts";
+import { messageScores } from "../sentiment/index.ts";
+import { backdated, type Tx } from "../store/index.ts";
+import { scenarios, type Scenario, type ScenarioMessage } from "./scenarios.ts";
+import { seedAgent } from "./seed-agent.ts";
+import { requireSandbox } from "./simulate.ts";
+import type { SandboxSeedResult } from "./types.ts";
 
 /**
  * Creates sample contacts and conversations on every channel. Also creates an agent if the engine

@@ -1,48 +1,48 @@
-import { type Query, type Command, showsOutput, type Services } from "../operations/index.ts";
 import {
-  type SandboxNumbers,
-  type SandboxInbound,
-  sandboxInboundSchema,
-  type SandboxReceipts,
-  sandboxReceiptsSchema,
-  type SandboxEvent,
-  sandboxEventSchema,
-} from "./types.ts";
-import {
-  channelOf,
-  type Message,
-  messageResource,
-  receiveMessage,
-  attemptsOfMessage,
-  messageById,
-  messages,
-  applyPushedReceipts,
-} from "../messages/index.ts";
-import { sandboxAddress, senderByAddress } from "../senders/index.ts";
-import { invalid, millis, notFound, TidingsError, type Scope, noInput } from "../kernel/index.ts";
-import {
-  type Contact,
   contactById,
   mergedError,
   showContact,
   unknownContact,
+  type Contact,
 } from "../contacts/index.ts";
-import { type EventEnvelope, appendEvent, eventResource } from "../events/index.ts";
-import { sampleData } from "./event-samples.ts";
+import { appendEvent, eventResource, type EventEnvelope } from "../events/index.ts";
+import { invalid, millis, noInput, notFound, TidingsError, type Scope } from "../kernel/index.ts";
 import {
-  eventDefinitionOf,
+  applyPushedReceipts,
+  attemptsOfMessage,
+  channelOf,
+  messageById,
+  messageResource,
+  messages,
+  receiveMessage,
+  type Message,
+} from "../messages/index.ts";
+import { showsOutput, type Command, type Query, type Services } from "../operations/index.ts";
+import { arm } from "../queue/index.ts";
+import { sandboxAddress, senderByAddress } from "../senders/index.ts";
+import type { Tx } from "../store/index.ts";
+import {
   deliveries,
   deliverJob,
-  type Delivery,
   deliveryResource,
-  type TestWebhook,
-  testWebhookSchema,
+  eventDefinitionOf,
   eventTypesOf,
   requireWebhook,
+  testWebhookSchema,
   writeDelivery,
+  type Delivery,
+  type TestWebhook,
 } from "../webhooks/index.ts";
-import type { Tx } from "../store/index.ts";
-import { arm } from "../queue/index.ts";
+import { sampleData } from "./event-samples.ts";
+import {
+  sandboxEventSchema,
+  sandboxInboundSchema,
+  sandboxReceiptsSchema,
+  type SandboxEvent,
+  type SandboxInbound,
+  type SandboxNumbers,
+  type SandboxReceipts,
+} from "./types.ts";
 
 /** Lists the numbers that the sandbox's transports simulate, and the behavior of each. */
 export const listSandboxNumbers: Query<Record<string, never>, SandboxNumbers> = {

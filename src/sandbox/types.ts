@@ -1,23 +1,23 @@
 /** Schemas and types of the sandbox's simulation tools. */
 import * as z from "zod";
+import { eventTypeSchema, type EventType } from "../events/index.ts";
 import {
   instant,
-  type Limits,
   phone,
   readonlyList,
   reference,
   senderAddress,
   text,
+  type Limits,
 } from "../kernel/index.ts";
-import { type CarrierErrorCode, carrierErrorCodes, type Media } from "../ports/index.ts";
-import { type EventType, eventTypeSchema } from "../events/index.ts";
 import {
   hasContent,
   mediaSchema,
   needsContent,
-  type ReceiptStatus,
   receiptStatusSchema,
+  type ReceiptStatus,
 } from "../messages/index.ts";
+import { carrierErrorCodes, type CarrierErrorCode, type Media } from "../ports/index.ts";
 
 /** A test number and the behavior of its phone and carrier. */
 export interface SandboxNumber {

@@ -1,17 +1,17 @@
 import { createHash } from "node:crypto";
+import type { LastSender } from "../contacts/index.ts";
+import { TidingsError, type Channel, type Mode, type SenderId } from "../kernel/index.ts";
+import { carries, type Services } from "../operations/index.ts";
+import type { Tx } from "../store/index.ts";
 import {
   defaultSenderByChannel,
   senderByAddress,
   senderById,
   senderChannels,
-  type SenderRow,
   throttleByAddress,
+  type SenderRow,
 } from "./rows.ts";
 import { prefetchThrottle } from "./throttle.ts";
-import type { LastSender } from "../contacts/index.ts";
-import { type Channel, type Mode, type SenderId, TidingsError } from "../kernel/index.ts";
-import { carries, type Services } from "../operations/index.ts";
-import type { Tx } from "../store/index.ts";
 
 export interface SenderRequest {
   readonly channel: Channel;

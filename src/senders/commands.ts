@@ -1,26 +1,26 @@
-import { liveSenderByAddress, senderByAddress, senderById, senders } from "./rows.ts";
 import {
-  type CreateSender,
-  createSenderSchema,
-  type Sender,
-  type UpdateSender,
-  updateSenderSchema,
-} from "./types.ts";
-import {
-  type ById,
   byIdSchema,
-  type Channel,
   invalid,
-  type Mode,
   notFound,
   TidingsError,
+  type ById,
+  type Channel,
+  type Mode,
 } from "../kernel/index.ts";
 import type { Command } from "../operations/index.ts";
-import { showSender } from "./show.ts";
+import type { Transport } from "../ports/index.ts";
+import { unscoped } from "../store/index.ts";
+import { liveSenderByAddress, senderByAddress, senderById, senders } from "./rows.ts";
 import { setChannel } from "./sender-channels.ts";
 import { setThrottle } from "./set-throttle.ts";
-import { unscoped } from "../store/index.ts";
-import type { Transport } from "../ports/index.ts";
+import { showSender } from "./show.ts";
+import {
+  createSenderSchema,
+  updateSenderSchema,
+  type CreateSender,
+  type Sender,
+  type UpdateSender,
+} from "./types.ts";
 
 /** Adds a sender. The account sends from its address and receives the messages to it. */
 export const createSender: Command<CreateSender, Sender> = {

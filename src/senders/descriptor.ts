@@ -1,5 +1,17 @@
-import { createSender, removeSender, updateSender } from "./commands.ts";
 import { pageSchema } from "../kernel/index.ts";
+import {
+  command,
+  commandById,
+  commandByIdAndInput,
+  list,
+  type ApiRoute,
+  type Module,
+  type Runtime,
+} from "../operations/index.ts";
+import { inTransaction, type JobTable } from "../queue/index.ts";
+import { createSender, removeSender, updateSender } from "./commands.ts";
+import { listSenders } from "./reads.ts";
+import { releaseThrottled } from "./release-throttled.ts";
 import {
   defaultSenders,
   senderChannels,
@@ -7,19 +19,7 @@ import {
   senders,
   senderThrottles,
 } from "./rows.ts";
-import { listSenders } from "./reads.ts";
 import { senderSchema } from "./types.ts";
-import {
-  type ApiRoute,
-  command,
-  commandById,
-  commandByIdAndInput,
-  list,
-  type Module,
-  type Runtime,
-} from "../operations/index.ts";
-import { releaseThrottled } from "./release-throttled.ts";
-import { inTransaction, type JobTable } from "../queue/index.ts";
 
 const manage = { tag: "Senders", scopes: ["senders:manage"] } as const;
 

@@ -1,6 +1,6 @@
 /** The lanes of jobs that hand messages over, and the job that releases those that wait. */
-import type { JobClass, JobOrder, Lane } from "../queue/index.ts";
 import type { Scope } from "../kernel/index.ts";
+import type { JobClass, JobOrder, Lane } from "../queue/index.ts";
 import type { ThrottleRow } from "./rows.ts";
 
 /** The lane of the jobs of a class that hand messages to a transport. */

@@ -1,8 +1,8 @@
+import { channels } from "../kernel/index.ts";
+import { listQuery } from "../operations/index.ts";
 import { defaultSenders, senders } from "./rows.ts";
 import { senderResource } from "./show.ts";
 import type { Sender } from "./types.ts";
-import { channels } from "../kernel/index.ts";
-import { listQuery } from "../operations/index.ts";
 
 export const listSenders = listQuery({
   name: "senders.list",

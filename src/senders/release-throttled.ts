@@ -1,6 +1,6 @@
-import { type Claim, finish, type JobRow, jobs, pickByClass, renew } from "../queue/index.ts";
 import type { Seen } from "../ports/index.ts";
-import { type Tx, unscoped } from "../store/index.ts";
+import { finish, jobs, pickByClass, renew, type Claim, type JobRow } from "../queue/index.ts";
+import { unscoped, type Tx } from "../store/index.ts";
 import { senderHandOvers, senderThrottles, throttleByAddress, type ThrottleRow } from "./rows.ts";
 import {
   boundsOf,

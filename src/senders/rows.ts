@@ -5,10 +5,10 @@ import {
   json,
   nullable,
   real,
-  type RowOf,
   scoped,
   text,
   time,
+  type RowOf,
 } from "../ports/index.ts";
 
 export const senders = scoped("senders", {

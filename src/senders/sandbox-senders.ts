@@ -1,6 +1,6 @@
-import { defaultSenders, senderChannels, senders } from "./rows.ts";
 import { webchatTransportName } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
+import { defaultSenders, senderChannels, senders } from "./rows.ts";
 
 /** The number of every sandbox. Sandboxes of different accounts never share messages. */
 export const sandboxAddress = "+15005559999";

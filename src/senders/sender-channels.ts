@@ -1,3 +1,5 @@
+import { invalid, type Channel, type SenderId, type TidingsError } from "../kernel/index.ts";
+import type { Tx } from "../store/index.ts";
 import {
   defaultSenderByChannel,
   defaultSenders,
@@ -5,8 +7,6 @@ import {
   senderOfChannel,
   type SenderRow,
 } from "./rows.ts";
-import { type Channel, invalid, type SenderId, type TidingsError } from "../kernel/index.ts";
-import type { Tx } from "../store/index.ts";
 
 /** The limit of one channel's pool. */
 const maxPoolSize = 100;

@@ -1,8 +1,8 @@
-import { senderThrottles, type SenderRow, throttleByAddress, type ThrottleRow } from "./rows.ts";
-import { throttleJob } from "./job-orders.ts";
-import { countedHandOvers, listWaitingLanes } from "./throttle.ts";
 import { arm, jobs } from "../queue/index.ts";
-import { type Tx, unscoped } from "../store/index.ts";
+import { unscoped, type Tx } from "../store/index.ts";
+import { throttleJob } from "./job-orders.ts";
+import { senderThrottles, throttleByAddress, type SenderRow, type ThrottleRow } from "./rows.ts";
+import { countedHandOvers, listWaitingLanes } from "./throttle.ts";
 
 /**
  * Applies a sender's current limits from now on. Waiting jobs are checked against them at once. A

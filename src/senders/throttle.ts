@@ -5,21 +5,25 @@
  * releases waiting jobs (`release-throttled.ts`): they are picked by class (`pickByClass`), and in
  * a class the earliest expiry goes first. While jobs wait, no other hand-over goes before them.
  */
+import { dayMs } from "../kernel/index.ts";
+import type { Seen } from "../ports/index.ts";
 import {
   arm,
-  type Claim,
   classOf,
+  currentLane,
   encodeLane,
   finish,
-  type JobClass,
   jobClasses,
-  type JobRow,
   jobsByLane,
   moveToUsualLane,
-  currentLane,
   poolOf,
   waitingForOf,
+  type Claim,
+  type JobClass,
+  type JobRow,
 } from "../queue/index.ts";
+import { unscoped, type Tx } from "../store/index.ts";
+import { throttleJob, waitingLane } from "./job-orders.ts";
 import {
   handOverByNumber,
   senderHandOvers,
@@ -27,10 +31,6 @@ import {
   throttleByAddress,
   type ThrottleRow,
 } from "./rows.ts";
-import type { Seen } from "../ports/index.ts";
-import { type Tx, unscoped } from "../store/index.ts";
-import { dayMs } from "../kernel/index.ts";
-import { throttleJob, waitingLane } from "./job-orders.ts";
 
 /** Prefetches what `checkThrottle` reads first. */
 export function prefetchThrottle(tx: Tx, from: string): void {

@@ -1,14 +1,14 @@
 /** Senders: the numbers and webchat inboxes from which an account sends, and which receive. */
 import * as z from "zod";
 import {
-  type Channel,
   channelSchema,
   distinct,
   ids,
   reference,
   senderAddress,
-  type SenderId,
   timestamp,
+  type Channel,
+  type SenderId,
 } from "../kernel/index.ts";
 
 const channels = distinct(z.array(channelSchema).min(1).max(3), "must not contain a channel twice");

@@ -1,9 +1,9 @@
+import { contactSentimentSchema } from "../contacts/index.ts";
+import { queryById, type ApiRoute, type Module, type Runtime } from "../operations/index.ts";
+import type { JobTable } from "../queue/index.ts";
 import { getContactSentiment } from "./reads.ts";
 import { messageScores } from "./rows.ts";
-import { contactSentimentSchema } from "../contacts/index.ts";
-import { type ApiRoute, type Module, queryById, type Runtime } from "../operations/index.ts";
 import { scoreMessages, sentimentHookHandlers } from "./score-messages.ts";
-import type { JobTable } from "../queue/index.ts";
 
 const sentimentRoutes: readonly ApiRoute[] = [
   {

@@ -1,9 +1,9 @@
 import * as z from "zod";
 import {
-  type ContactReference,
   contactReferenceSchema,
-  type Sentiment,
   sentimentSchema,
+  type ContactReference,
+  type Sentiment,
 } from "../contacts/index.ts";
 import { defineEvent, type EventDefinition } from "../events/index.ts";
 import { ids, type MessageId } from "../kernel/index.ts";

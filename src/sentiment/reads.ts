@@ -1,5 +1,5 @@
-import { type ContactSentiment, contactToRead, sentimentOf, trendOf } from "../contacts/index.ts";
-import { type ById, byIdSchema, iso } from "../kernel/index.ts";
+import { contactToRead, sentimentOf, trendOf, type ContactSentiment } from "../contacts/index.ts";
+import { byIdSchema, iso, type ById } from "../kernel/index.ts";
 import type { Query } from "../operations/index.ts";
 import { scan } from "../store/index.ts";
 import { messageScores } from "./rows.ts";

@@ -1,5 +1,5 @@
 import type { ContactId, MessageId } from "../kernel/index.ts";
-import { nullable, real, type RowOf, scoped, text, time } from "../ports/index.ts";
+import { nullable, real, scoped, text, time, type RowOf } from "../ports/index.ts";
 
 /** The sentiment score of an inbound message. */
 export const messageScores = scoped("message_scores", {

@@ -1,4 +1,3 @@
-import { appendEvent } from "../events/index.ts";
 import {
   addScore,
   contactReference,
@@ -8,30 +7,31 @@ import {
   sentimentOf,
   validScore,
 } from "../contacts/index.ts";
-import { type ContactId, type Scope, withDeadline } from "../kernel/index.ts";
+import { appendEvent } from "../events/index.ts";
+import { withDeadline, type ContactId, type Scope } from "../kernel/index.ts";
+import { messageById, onMessageReceived, type MessageRow } from "../messages/index.ts";
 import {
   defineHook,
-  type Hook,
-  type HookHandler,
   onHook,
   runHook,
+  type Hook,
+  type HookHandler,
   type Runtime,
   type Services,
 } from "../operations/index.ts";
-import { sentimentChanged } from "./events.ts";
+import { analyzerName, withoutMessage } from "../ports/index.ts";
 import {
   arm,
-  type Claim,
   finish,
+  renew,
+  type Claim,
   type JobHandler,
   type JobOrder,
   type JobRun,
-  renew,
 } from "../queue/index.ts";
-import { messageById, type MessageRow, onMessageReceived } from "../messages/index.ts";
-import { messageScoreById, type MessageScoreRow, messageScores, pendingScores } from "./rows.ts";
 import { background, type Tx } from "../store/index.ts";
-import { analyzerName, withoutMessage } from "../ports/index.ts";
+import { sentimentChanged } from "./events.ts";
+import { messageScoreById, messageScores, pendingScores, type MessageScoreRow } from "./rows.ts";
 
 export const sentimentHookHandlers: readonly HookHandler[] = [
   onHook(onMessageReceived, async (tx, { message }, { scoresSentiment }) => {

@@ -1,17 +1,17 @@
 import { endsBefore, getOrInsert, TidingsError } from "../kernel/index.ts";
 import {
+  keyOf,
+  positionColumnOf,
   type Collection,
   type Group,
-  keyOf,
   type Logger,
-  positionColumnOf,
   type Row,
   type StoragePort,
   type Write,
 } from "../ports/index.ts";
+import { contendedInside } from "./errors.ts";
 import { CommandQueue, maxConflicts, type Origin } from "./groups/command-queue.ts";
 import { Committer, type CommitterOptions } from "./groups/committer.ts";
-import { contendedInside } from "./errors.ts";
 import { HandleQueue } from "./handle-queue.ts";
 import type { UnscopedTx } from "./transactions/transaction.ts";
 

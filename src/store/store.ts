@@ -1,10 +1,10 @@
-import { type GenerateId, idSource, type Scope, TidingsError } from "../kernel/index.ts";
+import { idSource, TidingsError, type GenerateId, type Scope } from "../kernel/index.ts";
 import type { Clock, Logger, Random, Schema, StoragePort, Write } from "../ports/index.ts";
-import { HostTransactions } from "./host-transactions.ts";
-import { maxConflicts, maxGroupSize, type Origin } from "./groups/command-queue.ts";
 import { contended, isStorageFailure } from "./errors.ts";
+import { maxConflicts, maxGroupSize, type Origin } from "./groups/command-queue.ts";
 import { Pipeline } from "./groups/pipeline.ts";
-import { type Reads, type UnscopedReads, unscopedReads } from "./reads/reads.ts";
+import { HostTransactions } from "./host-transactions.ts";
+import { unscopedReads, type Reads, type UnscopedReads } from "./reads/reads.ts";
 import { RecentRows } from "./transactions/recent-rows.ts";
 import { RememberedReads } from "./transactions/remembered-reads.ts";
 import type { Projection, Starter, Tx, UnscopedTx } from "./transactions/transaction.ts";

@@ -1,6 +1,19 @@
-import { markWebchatMessage, receiveWebchatMessage } from "./visitor-messages.ts";
-import { webchatStream } from "./streams/visitor-stream.ts";
-import { showTyping, showVisitorTyping, typingStream } from "./streams/typing.ts";
+import {
+  commandByIdAndInput,
+  inputWith,
+  listById,
+  method,
+  type ApiRoute,
+  type CommandOptions,
+  type Module,
+  type StreamItem,
+  type StreamOptions,
+  type TransientItem,
+  type WithoutId,
+} from "../operations/index.ts";
+import { mail, mailboxes, webchatSessions } from "./rows.ts";
+import { openWebchatSession } from "./sessions/open-session.ts";
+import { webchatSessionSchema, type OpenWebchatSession } from "./sessions/session-types.ts";
 import type {
   ShowTyping,
   Typing,
@@ -9,30 +22,17 @@ import type {
   WebchatState,
   WebchatTyping,
 } from "./streams/signal-types.ts";
-import { openWebchatSession } from "./sessions/open-session.ts";
-import { listVisitorMessages } from "./visitor-history.ts";
+import { showTyping, showVisitorTyping, typingStream } from "./streams/typing.ts";
+import { webchatStream } from "./streams/visitor-stream.ts";
 import {
+  webchatMessagePageSchema,
+  webchatMessageSchema,
   type StreamedWebchatMessage,
   type VisitorStream,
   type WebchatMessage,
-  webchatMessagePageSchema,
-  webchatMessageSchema,
 } from "./types.ts";
-import { type OpenWebchatSession, webchatSessionSchema } from "./sessions/session-types.ts";
-import {
-  type ApiRoute,
-  commandByIdAndInput,
-  type CommandOptions,
-  inputWith,
-  listById,
-  method,
-  type Module,
-  type StreamItem,
-  type StreamOptions,
-  type TransientItem,
-  type WithoutId,
-} from "../operations/index.ts";
-import { mail, mailboxes, webchatSessions } from "./rows.ts";
+import { listVisitorMessages } from "./visitor-history.ts";
+import { markWebchatMessage, receiveWebchatMessage } from "./visitor-messages.ts";
 
 const tag = "Webchat";
 const visitor = { tag, visitor: true } as const;

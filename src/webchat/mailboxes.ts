@@ -4,8 +4,8 @@ import {
   identities,
   identitiesOfContact,
   identityByAddress,
-  type IdentityRow,
   maxIdentities,
+  type IdentityRow,
 } from "../contacts/index.ts";
 import type { MessageId } from "../kernel/index.ts";
 import { messageById, type MessageRow } from "../messages/index.ts";

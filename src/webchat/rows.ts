@@ -1,13 +1,13 @@
-import { type MessageId, scopeKey, type SenderId, type WebchatSessionId } from "../kernel/index.ts";
+import { scopeKey, type MessageId, type SenderId, type WebchatSessionId } from "../kernel/index.ts";
 import {
   integer,
   json,
   nullable,
   position,
-  type RowOf,
   scoped,
   text,
   time,
+  type RowOf,
 } from "../ports/index.ts";
 
 /**

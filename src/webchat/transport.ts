@@ -1,5 +1,5 @@
-import { type AccountId, hourMs, type Scope } from "../kernel/index.ts";
-import { type OutboundMessage, type Transport, webchatTransportName } from "../ports/index.ts";
+import { hourMs, type AccountId, type Scope } from "../kernel/index.ts";
+import { webchatTransportName, type OutboundMessage, type Transport } from "../ports/index.ts";
 import { background, type Store } from "../store/index.ts";
 import { deliverWebchatMessage } from "./mailboxes.ts";
 import { mailOfMessage } from "./rows.ts";

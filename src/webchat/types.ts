@@ -1,21 +1,21 @@
 import * as z from "zod";
 import {
-  type Author,
   authorSchema,
   ids,
-  type Limits,
-  type MessageId,
-  type Page,
   pageFields,
-  type PageQuery,
   pageSchema,
   reference,
   text,
   timestamp,
+  type Author,
+  type Limits,
+  type MessageId,
+  type Page,
+  type PageQuery,
 } from "../kernel/index.ts";
 import { mediaSchema } from "../messages/index.ts";
 import type { Media } from "../ports/index.ts";
-import { type WebchatState, webchatStateSchema } from "./streams/signal-types.ts";
+import { webchatStateSchema, type WebchatState } from "./streams/signal-types.ts";
 
 /** The part of a message that the visitor may see. */
 export interface WebchatMessage {

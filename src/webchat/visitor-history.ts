@@ -1,13 +1,13 @@
-import { webchatMessage } from "./show.ts";
-import { type VisitorHistory, visitorHistorySchema, type WebchatMessagePage } from "./types.ts";
-import { mailboxByAddress, mailOfMessage } from "./rows.ts";
-import { readSession } from "./sessions/sessions.ts";
-import { readNames, readState } from "./streams/conversation-state.ts";
 import { identityByAddress } from "../contacts/index.ts";
-import { type MessageStatus, notFound } from "../kernel/index.ts";
-import { messageResource, type MessageRow, webchatMessagesOfContact } from "../messages/index.ts";
+import { notFound, type MessageStatus } from "../kernel/index.ts";
+import { messageResource, webchatMessagesOfContact, type MessageRow } from "../messages/index.ts";
 import { page, type Query } from "../operations/index.ts";
 import type { Reads } from "../store/index.ts";
+import { mailboxByAddress, mailOfMessage } from "./rows.ts";
+import { readSession } from "./sessions/sessions.ts";
+import { webchatMessage } from "./show.ts";
+import { readNames, readState } from "./streams/conversation-state.ts";
+import { visitorHistorySchema, type VisitorHistory, type WebchatMessagePage } from "./types.ts";
 
 /**
  * Lists the webchat messages of the visitor's contact in both directions, newest first. A message

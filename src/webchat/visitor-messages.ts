@@ -1,3 +1,4 @@
+import { admitOneMore, notFound, TidingsError, ulidOf } from "../kernel/index.ts";
 import {
   applyPushedReceipts,
   attemptsOfMessage,
@@ -5,28 +6,27 @@ import {
   messageResource,
   receiveMessage,
 } from "../messages/index.ts";
-import { webchatMessage } from "./show.ts";
-import {
-  type VisitorMark,
-  visitorMarkSchema,
-  type VisitorMessage,
-  visitorMessageSchema,
-  type VisitorStream,
-  visitorStreamSchema,
-  type WebchatMessage,
-} from "./types.ts";
+import { showsOutput, type Command, type Services } from "../operations/index.ts";
+import { senderById } from "../senders/index.ts";
+import type { Tx } from "../store/index.ts";
 import {
   mailboxByAddress,
   mailByNumber,
   mailOfMessage,
-  type MailRow,
   webchatSessions,
+  type MailRow,
 } from "./rows.ts";
-import { admitOneMore, notFound, TidingsError, ulidOf } from "../kernel/index.ts";
-import { type Command, type Services, showsOutput } from "../operations/index.ts";
-import type { Tx } from "../store/index.ts";
-import { senderById } from "../senders/index.ts";
 import { findSession } from "./sessions/sessions.ts";
+import { webchatMessage } from "./show.ts";
+import {
+  visitorMarkSchema,
+  visitorMessageSchema,
+  visitorStreamSchema,
+  type VisitorMark,
+  type VisitorMessage,
+  type VisitorStream,
+  type WebchatMessage,
+} from "./types.ts";
 
 /** Receives a visitor's message like an inbound message of any carrier. */
 export const receiveWebchatMessage: Command<VisitorMessage, WebchatMessage> = {

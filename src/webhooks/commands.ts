@@ -1,4 +1,19 @@
-import { webhookResource } from "./show.ts";
+import { defaultGraceSeconds } from "../accounts/index.ts";
+import { byIdSchema, invalid, notFound, TidingsError, type ById } from "../kernel/index.ts";
+import { freeOrdinal, type Call, type Command } from "../operations/index.ts";
+import { checkUrl, type Seen } from "../ports/index.ts";
+import { arm, disarm } from "../queue/index.ts";
+import type { ReadOptions, Tx } from "../store/index.ts";
+import { withoutCovered } from "./event-patterns.ts";
+import {
+  createWebhookSchema,
+  rotateWebhookSecretSchema,
+  updateWebhookSchema,
+  type CreateWebhook,
+  type RotateWebhookSecret,
+  type UpdateWebhook,
+} from "./input-types.ts";
+import { deliverJob, discardJob } from "./job-orders.ts";
 import {
   deliveries,
   deliveriesInOrder,
@@ -7,27 +22,12 @@ import {
   webhookByOrdinal,
   webhookPatternByName,
   webhookPatterns,
-  type WebhookRow,
   webhooks,
+  type WebhookRow,
 } from "./rows.ts";
-import { deliverJob, discardJob } from "./job-orders.ts";
 import { secretText } from "./sending/signature.ts";
-import type { WebhookWithSecret, Webhook } from "./types.ts";
-import {
-  type CreateWebhook,
-  createWebhookSchema,
-  type RotateWebhookSecret,
-  rotateWebhookSecretSchema,
-  type UpdateWebhook,
-  updateWebhookSchema,
-} from "./input-types.ts";
-import { type Call, type Command, freeOrdinal } from "../operations/index.ts";
-import { arm, disarm } from "../queue/index.ts";
-import { defaultGraceSeconds } from "../accounts/index.ts";
-import { type ById, byIdSchema, invalid, notFound, TidingsError } from "../kernel/index.ts";
-import { checkUrl, type Seen } from "../ports/index.ts";
-import type { ReadOptions, Tx } from "../store/index.ts";
-import { withoutCovered } from "./event-patterns.ts";
+import { webhookResource } from "./show.ts";
+import type { Webhook, WebhookWithSecret } from "./types.ts";
 
 /** The number of random bytes in a secret. */
 const secretBytes = 32;

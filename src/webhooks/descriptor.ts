@@ -1,42 +1,42 @@
+import {
+  eventRoutes,
+  eventStream,
+  getEvent,
+  listEvents,
+  type ListEvents,
+  type StreamEvents,
+} from "../events/index.ts";
+import { pageSchema, type ById, type Page } from "../kernel/index.ts";
+import {
+  command,
+  commandById,
+  commandByIdAndInput,
+  list,
+  listById,
+  method,
+  queryById,
+  type ApiRoute,
+  type CommandOptions,
+  type EventStream,
+  type Module,
+  type Query,
+  type StreamItem,
+  type StreamOptions,
+  type TransientItem,
+} from "../operations/index.ts";
 import { createWebhook, removeWebhook, rotateWebhookSecret, updateWebhook } from "./commands.ts";
-import { recoverWebhook } from "./deliveries/recover.ts";
-import { redeliver } from "./deliveries/redeliver.ts";
-import { getDelivery, getWebhook, listDeliveries, listWebhooks } from "./reads.ts";
-import { webhookWithSecretSchema, webhookSchema } from "./types.ts";
 import {
   deliverySchema,
   deliveryWithAttemptsSchema,
   deliveryWithBodySchema,
 } from "./deliveries/delivery-types.ts";
-import { type ById, type Page, pageSchema } from "../kernel/index.ts";
-import {
-  type ApiRoute,
-  command,
-  commandById,
-  commandByIdAndInput,
-  type CommandOptions,
-  type EventStream,
-  list,
-  listById,
-  method,
-  type Module,
-  type Query,
-  queryById,
-  type StreamItem,
-  type StreamOptions,
-  type TransientItem,
-} from "../operations/index.ts";
+import { recoverWebhook } from "./deliveries/recover.ts";
+import { redeliver } from "./deliveries/redeliver.ts";
 import { anyEventSchema, type Event } from "./event-catalog.ts";
 import { webhookJobs } from "./jobs.ts";
+import { getDelivery, getWebhook, listDeliveries, listWebhooks } from "./reads.ts";
 import { cursors, deliveries, deliveryAttempts, webhookPatterns, webhooks } from "./rows.ts";
-import {
-  eventRoutes,
-  eventStream,
-  getEvent,
-  type ListEvents,
-  listEvents,
-  type StreamEvents,
-} from "../events/index.ts";
+import { webhookSchema, webhookWithSecretSchema } from "./types.ts";
 
 const read = { tag: "Webhooks", scopes: ["webhooks:read"] } as const;
 const write = { tag: "Webhooks", scopes: ["webhooks:write"] } as const;

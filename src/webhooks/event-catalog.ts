@@ -1,55 +1,55 @@
 /** Every event that the engine publishes, with its data. */
 import * as z from "zod";
 import {
-  type EventEnvelope,
-  envelopeSchema,
-  type EventConsumer,
-  type EventDefinition,
-  type EventType,
-  eventTypes,
-} from "../events/index.ts";
-import type { Scope } from "../kernel/index.ts";
+  agentRunApprovalDecided,
+  agentRunAwaitingApproval,
+  agentRunCompleted,
+  conversationHandoff,
+  type AgentRunApprovalDecidedData,
+  type AgentRunAwaitingApprovalData,
+  type AgentRunCompletedData,
+  type ConversationHandoffData,
+} from "../agents/index.ts";
 import {
-  messageFailed,
-  type MessageFailedData,
-  messageReceived,
-  type MessageReceivedData,
-  messageRedacted,
-  type MessageRedactedData,
-  messageSent,
-  type MessageSentData,
-  messageUpdated,
-  type MessageUpdatedData,
-} from "../messages/index.ts";
-import {
-  type ConsentChangedData,
   contactCreated,
-  type ContactCreatedData,
   contactErased,
-  type ContactErasedData,
   contactOptedIn,
   contactOptedOut,
   contactUpdated,
+  type ConsentChangedData,
+  type ContactCreatedData,
+  type ContactErasedData,
   type ContactUpdatedData,
 } from "../contacts/index.ts";
 import {
   conversationClosed,
-  type ConversationClosedData,
   conversationCreated,
-  type ConversationCreatedData,
   conversationUpdated,
+  type ConversationClosedData,
+  type ConversationCreatedData,
   type ConversationUpdatedData,
 } from "../conversations/index.ts";
 import {
-  agentRunApprovalDecided,
-  type AgentRunApprovalDecidedData,
-  agentRunAwaitingApproval,
-  type AgentRunAwaitingApprovalData,
-  agentRunCompleted,
-  type AgentRunCompletedData,
-  conversationHandoff,
-  type ConversationHandoffData,
-} from "../agents/index.ts";
+  envelopeSchema,
+  eventTypes,
+  type EventConsumer,
+  type EventDefinition,
+  type EventEnvelope,
+  type EventType,
+} from "../events/index.ts";
+import type { Scope } from "../kernel/index.ts";
+import {
+  messageFailed,
+  messageReceived,
+  messageRedacted,
+  messageSent,
+  messageUpdated,
+  type MessageFailedData,
+  type MessageReceivedData,
+  type MessageRedactedData,
+  type MessageSentData,
+  type MessageUpdatedData,
+} from "../messages/index.ts";
 import { sentimentChanged, type SentimentChangedData } from "../sentiment/index.ts";
 import { webhookDisabled, type WebhookDisabledData } from "./events.ts";
 

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { adviceForType, type EventType, eventTypes } from "../events/index.ts";
+import { adviceForType, eventTypes, type EventType } from "../events/index.ts";
 import { getOrInsert, show } from "../kernel/index.ts";
 
 /** The kinds of a type: `agent` and `agent.run` for `agent.run.completed`. */

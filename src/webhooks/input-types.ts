@@ -1,15 +1,15 @@
 /** Inputs of the operations on webhooks. */
 import * as z from "zod";
-import { type EventType, eventTypeSchema } from "../events/index.ts";
-import { distinct, instant, reference, text, wholeRecord } from "../kernel/index.ts";
 import { defaultGraceSeconds } from "../accounts/index.ts";
-import { type EventPattern, eventPatternSchema } from "./event-patterns.ts";
+import { eventTypeSchema, type EventType } from "../events/index.ts";
+import { distinct, instant, reference, text, wholeRecord } from "../kernel/index.ts";
+import { eventPatternSchema, type EventPattern } from "./event-patterns.ts";
 import { headerLimits, headerProblems } from "./headers.ts";
 import {
   about,
-  type WebhookOrdering,
   webhookOrderingSchema,
   webhookStatusSchema,
+  type WebhookOrdering,
 } from "./types.ts";
 
 const url = z.string().meta({

@@ -1,10 +1,10 @@
-import { inChunks, type JobHandler, type JobRun, type JobTable, poolOf } from "../queue/index.ts";
-import { deliveries, type DeliveryRow, type WebhookRow, webhooks } from "./rows.ts";
 import type { Write } from "../ports/index.ts";
-import type { WebhookRuntime } from "./options.ts";
-import { WebhookDrain } from "./sending/drain.ts";
-import { discardDeliveries } from "./deliveries/remove-deliveries.ts";
+import { inChunks, poolOf, type JobHandler, type JobRun, type JobTable } from "../queue/index.ts";
 import { recoverDeliveries } from "./deliveries/recover.ts";
+import { discardDeliveries } from "./deliveries/remove-deliveries.ts";
+import type { WebhookRuntime } from "./options.ts";
+import { deliveries, webhooks, type DeliveryRow, type WebhookRow } from "./rows.ts";
+import { WebhookDrain } from "./sending/drain.ts";
 
 /** The time between the starts of two drains in the slow pool, in milliseconds. */
 const slowStartMs = 5;

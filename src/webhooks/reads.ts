@@ -1,30 +1,30 @@
-import { type ById, byIdSchema, notFound, type Page } from "../kernel/index.ts";
-import { listQuery, type Query, shownPage } from "../operations/index.ts";
+import { byIdSchema, notFound, type ById, type Page } from "../kernel/index.ts";
+import { listQuery, shownPage, type Query } from "../operations/index.ts";
 import type { KeyValue, Seen } from "../ports/index.ts";
 import { scanAcross, type Reads } from "../store/index.ts";
+import { storedStatuses } from "./deliveries/delivery-rules.ts";
+import {
+  deliveryOfWebhookSchema,
+  listDeliveriesSchema,
+  type DeliveryOfWebhook,
+  type DeliveryWithAttempts,
+  type DeliveryWithBody,
+  type ListDeliveries,
+} from "./deliveries/delivery-types.ts";
 import {
   deliveriesOfWebhook,
   deliveryAttemptByNumber,
   deliveryAttempts,
   deliveryById,
-  type DeliveryRow,
   maxAttemptsRead,
   maxWebhooks,
   webhookById,
-  type WebhookRow,
   webhooks,
+  type DeliveryRow,
+  type WebhookRow,
 } from "./rows.ts";
-import { storedStatuses } from "./deliveries/delivery-rules.ts";
-import {
-  type DeliveryOfWebhook,
-  deliveryOfWebhookSchema,
-  type DeliveryWithAttempts,
-  type DeliveryWithBody,
-  type ListDeliveries,
-  listDeliveriesSchema,
-} from "./deliveries/delivery-types.ts";
-import type { Webhook } from "./types.ts";
 import { webhookResource, withAttempts } from "./show.ts";
+import type { Webhook } from "./types.ts";
 
 export const getWebhook: Query<ById, Webhook> = {
   kind: "query",

@@ -3,6 +3,7 @@
  * created in the transaction that creates the event, and it stores the exact bytes that are sent.
  * An *attempt* is one request.
  */
+import type { EventType } from "../events/index.ts";
 import type { AttemptId, DeliveryId, EventId, WebhookId } from "../kernel/index.ts";
 import {
   added,
@@ -12,15 +13,14 @@ import {
   json,
   nullable,
   position,
-  type RowOf,
   scoped,
   text,
   time,
+  type RowOf,
 } from "../ports/index.ts";
-import type { EventType } from "../events/index.ts";
+import type { DeliveryStatus } from "./deliveries/delivery-types.ts";
 import type { EventPattern } from "./event-patterns.ts";
 import type { PastAttempt } from "./sending/schedule.ts";
-import type { DeliveryStatus } from "./deliveries/delivery-types.ts";
 import type { FailingStreak, WebhookOrdering, WebhookStatus } from "./types.ts";
 
 /** The maximum number of webhooks per account and mode. */

@@ -3,11 +3,11 @@
  * gets no requests for a while. A 410 disables a webhook at once. Other failures disable it when
  * they have lasted long enough.
  */
-import type { WebhookRow } from "./rows.ts";
-import type { FailingStreak } from "./types.ts";
 import { dayMs } from "../kernel/index.ts";
 import type { HttpOutcome } from "../ports/index.ts";
+import type { WebhookRow } from "./rows.ts";
 import { isGone, isSuccess, maxPauseMs, pauseMsOf } from "./sending/schedule.ts";
+import type { FailingStreak } from "./types.ts";
 
 /**
  * Returns until when the receiver asked for no requests, or 0. If much more is left of the pause

@@ -1,11 +1,11 @@
 import { iso, isoOrNull } from "../kernel/index.ts";
-import type { DeliveryAttemptRow, DeliveryRow, WebhookRow } from "./rows.ts";
 import { automaticAt, shownStatus } from "./deliveries/delivery-rules.ts";
 import type {
   Delivery,
   DeliveryAttempt,
   DeliveryWithAttempts,
 } from "./deliveries/delivery-types.ts";
+import type { DeliveryAttemptRow, DeliveryRow, WebhookRow } from "./rows.ts";
 import type { Webhook } from "./types.ts";
 
 export function webhookResource(row: WebhookRow): Webhook {

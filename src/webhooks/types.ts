@@ -1,7 +1,7 @@
 /** Webhooks receive events. */
 import * as z from "zod";
 import { ids, timestamp, type WebhookId } from "../kernel/index.ts";
-import { type EventPattern, eventPatternSchema } from "./event-patterns.ts";
+import { eventPatternSchema, type EventPattern } from "./event-patterns.ts";
 
 /** Whether a webhook gets deliveries. The engine disables a webhook that keeps failing. */
 export type WebhookStatus = "enabled" | "paused" | "disabled";

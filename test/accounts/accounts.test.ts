@@ -1,16 +1,16 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { defaultLimits } from "../../src/kernel/limits.ts";
-import type { AccountHandle } from "../../src/host/handles/handles.ts";
-import { type KeyScope, keyScopes } from "../../src/operations/caller.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
+import type { AccountHandle } from "../../src/host/handles/handles.ts";
 import { TidingsError } from "../../src/kernel/errors.ts";
+import { defaultLimits } from "../../src/kernel/limits.ts";
+import { keyScopes, type KeyScope } from "../../src/operations/caller.ts";
 import { call, jsonOf } from "../api/call.ts";
 import { carrier } from "../support/engines/carrier.ts";
-import { isLong, runsOn } from "../support/runs.ts";
-import { storages } from "../support/storage/storages.ts";
 import { world } from "../support/engines/world.ts";
 import { errorOf } from "../support/outcome.ts";
+import { isLong, runsOn } from "../support/runs.ts";
+import { storages } from "../support/storage/storages.ts";
 
 const hello = { to: "+15005550001", body: "Hello" };
 const bothModes = () =>

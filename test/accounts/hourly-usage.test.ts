@@ -1,5 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { memory } from "../../adapters/storage/memory/index.ts";
+import { sandbox } from "../../adapters/transport/sandbox/index.ts";
 import { boundOf, deliveryBounds } from "../../src/accounts/usage/count-usage.ts";
 import {
   errorCountsSchema,
@@ -7,12 +9,10 @@ import {
   usageSchema,
 } from "../../src/accounts/usage/usage-types.ts";
 import type { ApiResponse } from "../../src/api/http.ts";
-import { memory } from "../../adapters/storage/memory/index.ts";
-import { sandbox } from "../../adapters/transport/sandbox/index.ts";
 import { call, jsonOf } from "../api/call.ts";
 import { fastForward } from "../support/engines/fast-forward.ts";
-import { lightStorages } from "../support/storage/storages.ts";
 import { world } from "../support/engines/world.ts";
+import { lightStorages } from "../support/storage/storages.ts";
 
 const hourMs = 3_600_000;
 

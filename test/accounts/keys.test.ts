@@ -1,14 +1,14 @@
 import { text } from "node:stream/consumers";
 import { describe, expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
-import type { KeyScope } from "../../src/operations/caller.ts";
-import type { AccountHandle } from "../../src/host/handles/handles.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
+import type { AccountHandle } from "../../src/host/handles/handles.ts";
+import type { KeyScope } from "../../src/operations/caller.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
 import { call, jsonOf } from "../api/call.ts";
+import { world } from "../support/engines/world.ts";
 import { over } from "../support/over.ts";
 import { lightStorages, storages } from "../support/storage/storages.ts";
-import { world } from "../support/engines/world.ts";
 import { telling } from "../support/storage/telling.ts";
 
 interface Tenant {

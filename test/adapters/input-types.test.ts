@@ -1,4 +1,3 @@
-import { expectTypeOf, test } from "vitest";
 import type {
   Agent,
   Author,
@@ -26,6 +25,7 @@ import type {
   Usage,
   UsageCount,
 } from "tidings";
+import { expectTypeOf, test } from "vitest";
 
 /**
  * The names of the fields, at any depth, whose lists the compiler takes only if they are mutable.

@@ -1,24 +1,23 @@
-import { describe, expectTypeOf, it, test } from "vitest";
-import { MessagingEngine } from "tidings";
-import type {
-  BatchMessages,
-  CallbackResponse,
-  CarrierError,
-  DestinationOptions,
-  EngineOptions,
-  HttpRequest,
-  Receipt,
-  RejectedAnswer,
-  SendMessage,
-  TidingsError,
-  Transport,
+import {
+  MessagingEngine,
+  type BatchMessages,
+  type CallbackResponse,
+  type CarrierError,
+  type DestinationOptions,
+  type EngineOptions,
+  type HttpRequest,
+  type Receipt,
+  type RejectedAnswer,
+  type SendMessage,
+  type TidingsError,
+  type Transport,
 } from "tidings";
+import type { fetchHandler } from "tidings/fetch";
 import type { httpClient } from "tidings/http-client";
+import type { inboxHandler } from "tidings/inbox";
 import { memory } from "tidings/memory";
 import type { languageModel, rules } from "tidings/models";
 import type { nodeHandler } from "tidings/node";
-import type { fetchHandler } from "tidings/fetch";
-import type { inboxHandler } from "tidings/inbox";
 import type { postgres } from "tidings/postgres";
 import { sandbox } from "tidings/sandbox";
 import type { sqlite } from "tidings/sqlite";
@@ -41,6 +40,7 @@ import type {
 } from "tidings/testing";
 import type { twilio } from "tidings/twilio";
 import type { widgetHandler } from "tidings/widget";
+import { describe, expectTypeOf, it, test } from "vitest";
 
 /** The names of the optional fields that may be left out, but may not be undefined. */
 type Strict<T> = {

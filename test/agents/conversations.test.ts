@@ -2,26 +2,26 @@
 import { describe, expect, test } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { sandbox } from "../../adapters/transport/sandbox/index.ts";
-import type { Event } from "../../src/webhooks/event-catalog.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
 import type { AgentModel } from "../../src/ports/agent-model.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
+import type { Event } from "../../src/webhooks/event-catalog.ts";
 import { call, jsonOf } from "../api/call.ts";
+import { world, type LogLine } from "../support/engines/world.ts";
+import { cases } from "../support/runs.ts";
 import { storages } from "../support/storage/storages.ts";
-import { type LogLine, world } from "../support/engines/world.ts";
 import {
   assistantConversations,
   beyondHelp,
   clerk,
   clerkConversations,
-  type Conversation,
   hostActions,
   shopConversations,
   shopkeeper,
   shopPlaybooks,
+  type Conversation,
 } from "./sample-conversations.ts";
-import { type TestModel, testModels } from "./test-models.ts";
-import { cases } from "../support/runs.ts";
+import { testModels, type TestModel } from "./test-models.ts";
 
 interface Shop {
   readonly engine: MessagingEngine;

@@ -2,17 +2,17 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { memory } from "../../adapters/storage/memory/index.ts";
+import type { CreatePlaybook } from "../../src/agents/playbooks/input-types.ts";
+import { playbookVersions } from "../../src/agents/playbooks/rows.ts";
 import { agentVersions } from "../../src/agents/rows.ts";
 import type { Agent, CreateAgent, UpdateAgent } from "../../src/agents/types.ts";
-import { playbookVersions } from "../../src/agents/playbooks/rows.ts";
-import type { CreatePlaybook } from "../../src/agents/playbooks/input-types.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
 import { action } from "../../src/ports/action.ts";
-import { rowsOf } from "../support/storage/rows.ts";
-import { runsOn } from "../support/runs.ts";
-import { storages } from "../support/storage/storages.ts";
 import { world } from "../support/engines/world.ts";
 import { outcome } from "../support/outcome.ts";
+import { runsOn } from "../support/runs.ts";
+import { rowsOf } from "../support/storage/rows.ts";
+import { storages } from "../support/storage/storages.ts";
 
 const required = { name: "Ada", channels: ["sms"] } satisfies CreateAgent;
 /** An agent can be enabled only if the engine has a model. */

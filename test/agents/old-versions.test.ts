@@ -6,10 +6,10 @@ import { playbooks, playbookVersions } from "../../src/agents/playbooks/rows.ts"
 import { agents, agentSessions, agentVersions } from "../../src/agents/rows.ts";
 import { runs as runRows } from "../../src/agents/runs/rows.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
-import { rowsOf } from "../support/storage/rows.ts";
-import { runs } from "../support/runs.ts";
-import { agency, survey } from "./world.ts";
 import { outcome } from "../support/outcome.ts";
+import { runs } from "../support/runs.ts";
+import { rowsOf } from "../support/storage/rows.ts";
+import { agency, survey } from "./world.ts";
 
 const hour = 3_600_000;
 const day = 24 * hour;

@@ -3,11 +3,11 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { agentSessions } from "../../src/agents/rows.ts";
-import { type Action, action } from "../../src/ports/action.ts";
+import { action, type Action } from "../../src/ports/action.ts";
 import type { AgentModel } from "../../src/ports/agent-model.ts";
+import { cases } from "../support/runs.ts";
 import { rowsOf } from "../support/storage/rows.ts";
 import { agency, visitor } from "./world.ts";
-import { cases } from "../support/runs.ts";
 
 const other = "+15005550199";
 const otherContact = "ct_01KDVDNA00WQJNRJAHHES6D1BV";

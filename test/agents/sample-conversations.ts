@@ -3,10 +3,10 @@
  * starts on Thursday, 2026-01-01.
  */
 import { z } from "zod";
-import type { CreateAgent } from "../../src/agents/types.ts";
 import type { CreatePlaybook } from "../../src/agents/playbooks/input-types.ts";
+import type { CreateAgent } from "../../src/agents/types.ts";
+import { action, type Action } from "../../src/ports/action.ts";
 import { assistant, assistantPlaybooks } from "../../src/sandbox/sample-agent.ts";
-import { type Action, action } from "../../src/ports/action.ts";
 
 export type Line =
   /** What the contact writes, and what the one reply must contain; null: no reply. */

@@ -1,9 +1,9 @@
 /** Models for agents: rules, the AI SDK's mocks, and its provider for OpenAI-compatible servers. */
-import { type GenerateOptions, languageModel, rules } from "tidings/models";
+import { languageModel, rules, type GenerateOptions } from "tidings/models";
 import type { AgentModel } from "../../src/ports/agent-model.ts";
-import { openAiModel } from "../support/engines/openai-model.ts";
 import { specifications } from "../adapters/models/mocks.ts";
-import { type Prompt, respondTo, type Tool } from "./stand-in-model.ts";
+import { openAiModel } from "../support/engines/openai-model.ts";
+import { respondTo, type Prompt, type Tool } from "./stand-in-model.ts";
 
 export interface TestModel {
   readonly name: string;

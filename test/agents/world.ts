@@ -1,16 +1,16 @@
 /** An engine with one agent and its model, and contacts that text it. */
+import type { CreatePlaybook } from "../../src/agents/playbooks/input-types.ts";
+import type { Agent, CreateAgent } from "../../src/agents/types.ts";
+import type { Conversation } from "../../src/conversations/types.ts";
+import type { MessagingEngine } from "../../src/engine.ts";
+import type { EngineOptions } from "../../src/host/options/options.ts";
+import type { Message } from "../../src/messages/types.ts";
 import type { Action } from "../../src/ports/action.ts";
 import type { AgentModel, ModelAnswer, ModelTurn } from "../../src/ports/agent-model.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
-import type { Agent, CreateAgent } from "../../src/agents/types.ts";
-import type { CreatePlaybook } from "../../src/agents/playbooks/input-types.ts";
-import type { EngineOptions } from "../../src/host/options/options.ts";
-import type { Message } from "../../src/messages/types.ts";
-import type { Conversation } from "../../src/conversations/types.ts";
-import type { MessagingEngine } from "../../src/engine.ts";
-import { type Carrier, carrier } from "../support/engines/carrier.ts";
+import { carrier, type Carrier } from "../support/engines/carrier.ts";
 import { fastForward } from "../support/engines/fast-forward.ts";
-import { type World, world } from "../support/engines/world.ts";
+import { world, type World } from "../support/engines/world.ts";
 
 export const visitor = "+15005550101";
 

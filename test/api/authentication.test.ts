@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { bearerKey, visitorToken } from "../../src/api/authentication.ts";
 import { challengeOf } from "../../src/api/responses/problem-response.ts";
-import { missingScopes } from "../../src/operations/caller.ts";
 import { TidingsError } from "../../src/kernel/errors.ts";
+import { missingScopes } from "../../src/operations/caller.ts";
 
 function outcome(read: () => string): string {
   try {

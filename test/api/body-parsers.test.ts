@@ -8,9 +8,9 @@ import { expressHandler } from "../../adapters/http/express.ts";
 import { fetchHandler } from "../../adapters/http/fetch.ts";
 import { koaHandler } from "../../adapters/http/koa.ts";
 import { nodeHandler } from "../../adapters/http/node.ts";
-import { keys, notes } from "./notes-api.ts";
 import { ask } from "../../adapters/testing/conformance/mount/raw-http.ts";
-import { type Mounting, serve } from "./servers.ts";
+import { keys, notes } from "./notes-api.ts";
+import { serve, type Mounting } from "./servers.ts";
 
 describe("a callback with a signature over its bytes", () => {
   const call = {

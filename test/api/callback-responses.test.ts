@@ -1,8 +1,8 @@
 /** What a transport gets of a callback, and what it answers, over every mount. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { CallbackRequest, CallbackResponse, Transport } from "../../src/ports/transport.ts";
 import { sandbox } from "../../adapters/transport/sandbox/index.ts";
-import { mountings, type Running, serve } from "./servers.ts";
+import type { CallbackRequest, CallbackResponse, Transport } from "../../src/ports/transport.ts";
+import { mountings, serve, type Running } from "./servers.ts";
 import { world } from "./world.ts";
 
 /** A carrier that chooses what it is answered. */

@@ -1,5 +1,5 @@
-import { keys } from "./notes-api.ts";
 import type { RawRequest } from "../../adapters/testing/conformance/mount/raw-http.ts";
+import { keys } from "./notes-api.ts";
 import type { Mounting } from "./servers.ts";
 
 export const auth = (key: string): [string, string] => ["Authorization", `Bearer ${key}`];

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { type Case, all, json, post } from "./case.ts";
+import { all, json, post, type Case } from "./case.ts";
 
 const deep = (levels: number): string =>
   `{"title":"a","labels":${"[".repeat(levels)}${"]".repeat(levels)}}`;

@@ -1,6 +1,6 @@
 /** Requests and their expected responses, in sequence on one API of notes. */
+import { all, auth, json, post, type Case } from "./case.ts";
 import { bodyCases } from "./cases-bodies.ts";
-import { type Case, all, auth, json, post } from "./case.ts";
 import { keys } from "./notes-api.ts";
 
 export const cases: readonly Case[] = [

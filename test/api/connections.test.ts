@@ -1,6 +1,5 @@
 import { once } from "node:events";
-import { createServer, request as httpRequest } from "node:http";
-import type { IncomingMessage } from "node:http";
+import { createServer, request as httpRequest, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import express from "express";
 import Koa from "koa";
@@ -9,9 +8,9 @@ import { expressHandler } from "../../adapters/http/express.ts";
 import { fetchHandler } from "../../adapters/http/fetch.ts";
 import { koaHandler } from "../../adapters/http/koa.ts";
 import { nodeHandler } from "../../adapters/http/node.ts";
-import { keys, notes } from "./notes-api.ts";
 import { ask, exchange, parseAnswers } from "../../adapters/testing/conformance/mount/raw-http.ts";
-import { type Mounting, mountings, serve } from "./servers.ts";
+import { keys, notes } from "./notes-api.ts";
+import { mountings, serve, type Mounting } from "./servers.ts";
 
 const rejections: unknown[] = [];
 const remember = (reason: unknown): void => void rejections.push(reason);

@@ -1,11 +1,11 @@
 import { Ajv } from "ajv";
 import formats from "ajv-formats";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { call, jsonOf } from "./call.ts";
-import { bodySchemaOf, openApi, resolved, type Schema } from "../security/fields.ts";
 import { guardedRoutes, nameOf, requestOf } from "../security/examples.ts";
+import { bodySchemaOf, openApi, resolved, type Schema } from "../security/fields.ts";
 import { newOwner, type Owner } from "../security/owner.ts";
-import { type SecurityWorld, startedWorld } from "../security/world.ts";
+import { startedWorld, type SecurityWorld } from "../security/world.ts";
+import { call, jsonOf } from "./call.ts";
 
 let there: SecurityWorld;
 let own: Owner;

@@ -1,11 +1,10 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { apiRoutes } from "../../src/modules.ts";
-import { defaultLimits } from "../../src/kernel/limits.ts";
-import { isLong } from "../support/runs.ts";
 import { exchange, parseAnswers } from "../../adapters/testing/conformance/mount/raw-http.ts";
-import { mountings, serve } from "./servers.ts";
-import type { Running } from "./servers.ts";
+import { defaultLimits } from "../../src/kernel/limits.ts";
+import { apiRoutes } from "../../src/modules.ts";
+import { isLong } from "../support/runs.ts";
+import { mountings, serve, type Running } from "./servers.ts";
 import { world } from "./world.ts";
 
 const targets = mountings.filter(({ before }) => before === "nothing" || before === "Request");

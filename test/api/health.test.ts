@@ -14,13 +14,13 @@ import { sqlite } from "../../adapters/storage/sqlite/index.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
 import { TidingsError } from "../../src/kernel/errors.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
+import { temporaryDirectory, temporaryFile } from "../adapters/storage/sqlite/files.ts";
+import { world } from "../support/engines/world.ts";
 import { over } from "../support/over.ts";
 import { makeDatabase } from "../support/postgres/temporary-database.ts";
 import { migrated, serverUrl } from "../support/postgres/test-database.ts";
-import { storages } from "../support/storage/storages.ts";
-import { world } from "../support/engines/world.ts";
-import { temporaryDirectory, temporaryFile } from "../adapters/storage/sqlite/files.ts";
 import { beforeCommits } from "../support/storage/groups.ts";
+import { storages } from "../support/storage/storages.ts";
 
 const ready = { status: "ok", reasons: [] };
 

@@ -9,7 +9,7 @@ import { nodeHandler } from "../../adapters/http/node.ts";
 import { mountConformance, type MountNeed } from "../../adapters/testing/index.ts";
 import type { ApiRequest, ApiResponse, Mountable } from "../../src/api/http.ts";
 import { cases } from "../support/runs.ts";
-import { type Mounting, serve } from "./servers.ts";
+import { serve, type Mounting } from "./servers.ts";
 
 type Listener = ReturnType<Mounting["listener"]>;
 type Mount = (engine: Mountable) => Listener;

@@ -4,7 +4,7 @@ import { expressHandler } from "../../adapters/http/express.ts";
 import { nodeHandler } from "../../adapters/http/node.ts";
 import { mountConformance, type MountNeed } from "../../adapters/testing/index.ts";
 import { cases, isLong } from "../support/runs.ts";
-import { type Mounting, mountings, serve } from "./servers.ts";
+import { mountings, serve, type Mounting } from "./servers.ts";
 
 /** What the middleware before a mount, or its framework, cannot do. */
 function unableOf({ name, before }: Mounting): Partial<Record<MountNeed, string>> {

@@ -1,18 +1,23 @@
 /** A small API in memory with every kind of route, to test the handler and the HTTP adapters. */
-import { system } from "../../adapters/system/index.ts";
 import { once } from "node:events";
 import { z } from "zod";
+import { system } from "../../adapters/system/index.ts";
+import type { Authenticated } from "../../src/accounts/keys/key-ring.ts";
 import type { ApiBackend } from "../../src/api/backend.ts";
 import { RequestHandler } from "../../src/api/handler.ts";
 import type { ApiHandler } from "../../src/api/http.ts";
+import { invalid, notFound, ReplayedError, TidingsError } from "../../src/kernel/errors.ts";
+import { idSource, type KeyId, type Mode } from "../../src/kernel/ids.ts";
+import { defaultLimits, type Limits } from "../../src/kernel/limits.ts";
+import { problem } from "../../src/kernel/problem.ts";
 import type {
   ApiRoute,
   Callback,
   PublicDocument,
   PublicOperation,
 } from "../../src/operations/api-route.ts";
-import { invalid, notFound, ReplayedError, TidingsError } from "../../src/kernel/errors.ts";
-import { problem } from "../../src/kernel/problem.ts";
+import type { KeyScope } from "../../src/operations/caller.ts";
+import type { EventStream, StreamEvent, StreamSources } from "../../src/operations/event-stream.ts";
 import type {
   Command,
   Context,
@@ -20,11 +25,6 @@ import type {
   Procedure,
   Query,
 } from "../../src/operations/operation.ts";
-import type { KeyScope } from "../../src/operations/caller.ts";
-import type { EventStream, StreamEvent, StreamSources } from "../../src/operations/event-stream.ts";
-import { idSource, type KeyId, type Mode } from "../../src/kernel/ids.ts";
-import type { Authenticated } from "../../src/accounts/keys/key-ring.ts";
-import { defaultLimits, type Limits } from "../../src/kernel/limits.ts";
 
 export interface Note {
   readonly id: string;

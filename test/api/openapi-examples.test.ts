@@ -5,10 +5,10 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { ApiResponse } from "../../src/api/http.ts";
 import { defaultLimits } from "../../src/kernel/limits.ts";
 import type { ApiRoute } from "../../src/operations/api-route.ts";
-import { bodySchemaOf, type OpenApi, openApi } from "../security/fields.ts";
 import { guardedRoutes, requestOf, titled } from "../security/examples.ts";
+import { bodySchemaOf, openApi, type OpenApi } from "../security/fields.ts";
 import { newOwner, type Owner } from "../security/owner.ts";
-import { type SecurityWorld, startedWorld } from "../security/world.ts";
+import { startedWorld, type SecurityWorld } from "../security/world.ts";
 import { call, jsonOf, textOf } from "./call.ts";
 
 let there: SecurityWorld;

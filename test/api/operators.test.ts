@@ -6,12 +6,12 @@ import type { OperatorAccess } from "../../src/api/authentication.ts";
 import { RequestHandler } from "../../src/api/handler.ts";
 import type { ApiHandler, ApiResponse } from "../../src/api/http.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
-import { apiRoutes } from "../../src/modules.ts";
 import { defaultLimits } from "../../src/kernel/limits.ts";
-import { type KeyScope, keyScopes } from "../../src/operations/caller.ts";
-import { call, jsonOf } from "./call.ts";
-import { runs } from "../support/runs.ts";
+import { apiRoutes } from "../../src/modules.ts";
+import { keyScopes, type KeyScope } from "../../src/operations/caller.ts";
 import { world } from "../support/engines/world.ts";
+import { runs } from "../support/runs.ts";
+import { call, jsonOf } from "./call.ts";
 
 const phone = "+15005550001";
 

@@ -3,11 +3,11 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { TidingsError } from "../../src/kernel/errors.ts";
 import type { Scope } from "../../src/kernel/ids.ts";
-import { scoped, text, time } from "../../src/ports/define-collection.ts";
-import { type KeyValue, type RowOf } from "../../src/ports/collection.ts";
-import type { Reader, Row } from "../../src/ports/storage.ts";
-import { type Reads, unscopedReads } from "../../src/store/reads/reads.ts";
 import { page, type RangeList } from "../../src/operations/lists/pagination.ts";
+import { type KeyValue, type RowOf } from "../../src/ports/collection.ts";
+import { scoped, text, time } from "../../src/ports/define-collection.ts";
+import type { Reader, Row } from "../../src/ports/storage.ts";
+import { unscopedReads, type Reads } from "../../src/store/reads/reads.ts";
 
 const letters = scoped("letters", { id: text(), box: text(), at: time() });
 type Letter = RowOf<typeof letters>;

@@ -1,9 +1,9 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { describe, expect, test } from "vitest";
-import type { ApiRequest, ApiResponse, Mountable } from "../../src/api/http.ts";
 import { eventually, settled } from "../../adapters/testing/conformance/mount/fixture.ts";
 import { parseAnswers } from "../../adapters/testing/conformance/mount/raw-http.ts";
+import type { ApiRequest, ApiResponse, Mountable } from "../../src/api/http.ts";
 import { cases, isLong } from "../support/runs.ts";
 import { mountings, serve } from "./servers.ts";
 

@@ -2,8 +2,8 @@ import { expect, it } from "vitest";
 import { fetchHandler } from "../../adapters/http/fetch.ts";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { TidingsError } from "../../src/kernel/errors.ts";
-import { over } from "../support/over.ts";
 import { world } from "../support/engines/world.ts";
+import { over } from "../support/over.ts";
 
 it("an outage of the storage is logged at once and then every minute, however many requests fail", async () => {
   const { clock, engine, log } = world();

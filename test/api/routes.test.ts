@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { ApiRoute } from "../../src/operations/api-route.ts";
-import { apiRoutes } from "../../src/modules.ts";
 import { defaultLimits } from "../../src/kernel/limits.ts";
+import { apiRoutes } from "../../src/modules.ts";
+import type { ApiRoute } from "../../src/operations/api-route.ts";
 import { call, jsonOf } from "./call.ts";
-import { type Kept, storages, type Tenant, world, type World } from "./world.ts";
+import { storages, world, type Kept, type Tenant, type World } from "./world.ts";
 
 type Authorized = Extract<ApiRoute, { scopes: readonly unknown[] }>;
 

@@ -1,18 +1,18 @@
 import { createConnection } from "node:net";
 import { describe, expect, it, onTestFinished, test } from "vitest";
-import { memory } from "../../adapters/storage/memory/index.ts";
 import { MessagingEngine } from "../../adapters/entry.ts";
+import { memory } from "../../adapters/storage/memory/index.ts";
 import type { AccountHandle } from "../../src/host/handles/handles.ts";
 import { commit, event } from "../events/log.ts";
-import { call, jsonOf } from "./call.ts";
 import { carrier } from "../support/engines/carrier.ts";
+import { stopped, world } from "../support/engines/world.ts";
 import { eventually } from "../support/eventually.ts";
 import { over } from "../support/over.ts";
 import { cases } from "../support/runs.ts";
-import { mountings, serve } from "./servers.ts";
 import { storages } from "../support/storage/storages.ts";
-import { stopped, world } from "../support/engines/world.ts";
 import { telling } from "../support/storage/telling.ts";
+import { call, jsonOf } from "./call.ts";
+import { mountings, serve } from "./servers.ts";
 
 const from = "+15005550001";
 

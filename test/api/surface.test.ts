@@ -1,11 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { ask, type RawAnswer } from "../../adapters/testing/conformance/mount/raw-http.ts";
 import { cases } from "./cases.ts";
-import { notes } from "./notes-api.ts";
-import type { Notes } from "./notes-api.ts";
-import { ask } from "../../adapters/testing/conformance/mount/raw-http.ts";
-import type { RawAnswer } from "../../adapters/testing/conformance/mount/raw-http.ts";
-import { mountings, serve } from "./servers.ts";
-import type { Mounting, Running } from "./servers.ts";
+import { notes, type Notes } from "./notes-api.ts";
+import { mountings, serve, type Mounting, type Running } from "./servers.ts";
 
 const own = new Set([
   "request-id",

@@ -3,7 +3,7 @@ import { posix } from "node:path";
 import { describe, expect, test } from "vitest";
 import { builtIn } from "../../tsup.config.ts";
 import { hiddenInputs } from "./determinism.ts";
-import { type Modules, misplacedImports } from "./layers.ts";
+import { misplacedImports, type Modules } from "./layers.ts";
 import { importsOf, parse } from "./syntax.ts";
 
 const { dependencies } = JSON.parse(readFileSync("package.json", "utf8")) as {

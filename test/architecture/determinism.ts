@@ -1,4 +1,4 @@
-import { type SyntaxNode, importsOf, nameOf, parse, walk } from "./syntax.ts";
+import { importsOf, nameOf, parse, walk, type SyntaxNode } from "./syntax.ts";
 
 /** Globals with side effects or hidden inputs. `globalThis` would give access to all of them. */
 const bannedNames = new Set([

@@ -1,6 +1,6 @@
 import { beforeAll, expect, test, vi } from "vitest";
 import { compilerEnvironment } from "../support/compile.ts";
-import { type PublicName, publicNames, withProject } from "./public-types.ts";
+import { publicNames, withProject, type PublicName } from "./public-types.ts";
 import { schemaDifferences } from "./schema-docs.ts";
 
 let names: readonly PublicName[] = [];

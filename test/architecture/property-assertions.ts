@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { posix } from "node:path";
-import { isNode, nameOf, parse, type SyntaxNode, walk } from "./syntax.ts";
+import { isNode, nameOf, parse, walk, type SyntaxNode } from "./syntax.ts";
 
 /** Matchers whose difference shows what is wrong, if they compare structures. */
 const structural = new Set(["toEqual", "toStrictEqual", "toMatchObject"]);

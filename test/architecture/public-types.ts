@@ -5,13 +5,13 @@
 import { resolve } from "node:path";
 import {
   API,
-  type Checker,
   ObjectFlags,
+  SignatureKind,
+  SymbolFlags,
+  type Checker,
   type ObjectType,
   type Project,
-  SignatureKind,
   type Symbol,
-  SymbolFlags,
   type Type,
   type TypeReference,
 } from "typescript/unstable/sync";

@@ -1,10 +1,10 @@
 import { globSync } from "node:fs";
 import { resolve } from "node:path";
 import {
-  type Project,
   SignatureKind,
-  type Symbol,
   SymbolFlags,
+  type Project,
+  type Symbol,
   type Type,
 } from "typescript/unstable/sync";
 import { z } from "zod";

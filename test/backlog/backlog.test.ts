@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { httpClient } from "../../adapters/http-client/index.ts";
 import { carrier } from "../support/engines/carrier.ts";
+import { world } from "../support/engines/world.ts";
 import { over } from "../support/over.ts";
 import { isLong } from "../support/runs.ts";
 import { storages } from "../support/storage/storages.ts";
-import { world } from "../support/engines/world.ts";
 
 describe.each(storages)("an account's backlog on $name", ({ name, open }) => {
   /** What does not depend on the storage. See `lightStorages`. */

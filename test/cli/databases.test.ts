@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { mkdirSync, readdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
-import { type AddressInfo, createServer } from "node:net";
+import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { Worker } from "node:worker_threads";
@@ -9,10 +9,10 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { chooseDatabase } from "../../adapters/cli/database/choose.ts";
 import { explained } from "../../adapters/cli/failures.ts";
 import { TidingsError } from "../../adapters/entry.ts";
-import { database } from "../support/postgres/test-database.ts";
-import { cases, isLong } from "../support/runs.ts";
 import { Frames } from "../support/postgres/frames.ts";
 import { connectTo } from "../support/postgres/proxy.ts";
+import { database } from "../support/postgres/test-database.ts";
+import { cases, isLong } from "../support/runs.ts";
 import { dev, finished, scratch } from "./tidings.ts";
 
 /** Runs statements on a SQLite file. */

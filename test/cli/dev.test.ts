@@ -1,10 +1,10 @@
+import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
-import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import type { Page, Message } from "../../adapters/entry.ts";
+import type { Message, Page } from "../../adapters/entry.ts";
 import { eventually } from "../support/eventually.ts";
 import { isLong } from "../support/runs.ts";
 import { dev, finished, scratch, tidings } from "./tidings.ts";

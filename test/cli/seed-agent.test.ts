@@ -4,8 +4,8 @@ import { expect, test } from "vitest";
 import { demoActions } from "../../adapters/cli/dev/actions.ts";
 import { createAgent } from "../../adapters/cli/dev/seed/agent.ts";
 import { standard } from "../../adapters/standard.ts";
-import { sandbox } from "../../adapters/transport/sandbox/index.ts";
 import { memory } from "../../adapters/storage/memory/index.ts";
+import { sandbox } from "../../adapters/transport/sandbox/index.ts";
 import { world } from "../support/engines/world.ts";
 
 /** What people may ask after they have seen the demo page, the history or another answer. */

@@ -1,4 +1,6 @@
+import { join } from "node:path";
 import { expect, test } from "vitest";
+import { seed } from "../../adapters/cli/dev/seed/seed.ts";
 import type {
   Agent,
   Contact,
@@ -9,12 +11,10 @@ import type {
   Run,
   Webhook,
 } from "../../adapters/entry.ts";
-import { join } from "node:path";
-import { seed } from "../../adapters/cli/dev/seed/seed.ts";
 import { standard } from "../../adapters/standard.ts";
-import { sandbox } from "../../adapters/transport/sandbox/index.ts";
 import { sqlite } from "../../adapters/storage/sqlite/index.ts";
-import { dev, type Dev, scratch } from "./tidings.ts";
+import { sandbox } from "../../adapters/transport/sandbox/index.ts";
+import { dev, scratch, type Dev } from "./tidings.ts";
 
 async function all<T>(server: Dev, path: string): Promise<T[]> {
   const items: T[] = [];

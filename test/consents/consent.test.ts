@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import type { MessagingEngine } from "../../src/engine.ts";
 import type { EngineOptions } from "../../src/host/options/options.ts";
-import { type Carrier, carrier, held } from "../support/engines/carrier.ts";
-import { lightStorages } from "../support/storage/storages.ts";
+import { carrier, held, type Carrier } from "../support/engines/carrier.ts";
 import { world } from "../support/engines/world.ts";
 import { outcome } from "../support/outcome.ts";
+import { lightStorages } from "../support/storage/storages.ts";
 
 const phone = "+15005550101";
 const other = "+15550001111";

@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { AccountHandle } from "../../src/host/handles/handles.ts";
 import type { VirtualClock } from "../../adapters/testing/index.ts";
-import { type Carrier, carrier } from "../support/engines/carrier.ts";
+import type { AccountHandle } from "../../src/host/handles/handles.ts";
+import { carrier, type Carrier } from "../support/engines/carrier.ts";
+import { world } from "../support/engines/world.ts";
 import { cases, runsOn } from "../support/runs.ts";
 import { storages } from "../support/storage/storages.ts";
-import { world } from "../support/engines/world.ts";
 
 const phones = ["+15005550101", "+15005550102"] as const;
 type Phone = (typeof phones)[number];

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { EngineOptions } from "../../src/host/options/options.ts";
-import { busy, type Carrier, carrier } from "../support/engines/carrier.ts";
-import { lightStorages } from "../support/storage/storages.ts";
+import { busy, carrier, type Carrier } from "../support/engines/carrier.ts";
 import { world } from "../support/engines/world.ts";
+import { lightStorages } from "../support/storage/storages.ts";
 
 const minute = 60_000;
 const day = 86_400_000;

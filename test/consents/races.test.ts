@@ -1,16 +1,16 @@
 /** Consent that changes while a message or an erasure is committed. */
 import { describe, expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
-import { messages } from "../../src/messages/rows.ts";
+import { SharedStorage } from "../../adapters/testing/world/ports/shared-storage.ts";
+import { consentByAddress } from "../../src/contacts/consent/rows.ts";
 import type { EngineOptions } from "../../src/host/options/options.ts";
+import { messages } from "../../src/messages/rows.ts";
 import type { Policy } from "../../src/ports/policy.ts";
 import type { Write } from "../../src/ports/storage.ts";
 import { carrier } from "../support/engines/carrier.ts";
-import { SharedStorage } from "../../adapters/testing/world/ports/shared-storage.ts";
 import { world } from "../support/engines/world.ts";
 import { beforeCommits } from "../support/storage/groups.ts";
 import { storages } from "../support/storage/storages.ts";
-import { consentByAddress } from "../../src/contacts/consent/rows.ts";
 
 const isHandOver = (write: Write): boolean =>
   write.kind === "update" && write.collection === messages && write.row["status"] === "sending";

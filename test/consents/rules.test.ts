@@ -2,10 +2,10 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import {
   consentAfter,
-  type ConsentChange,
   consentFor,
   isNewConsent,
   noConsent,
+  type ConsentChange,
 } from "../../src/contacts/consent/consent-rules.ts";
 
 const senders = ["+15550000001", "+15550000002", "+15550000003"] as const;

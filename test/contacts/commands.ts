@@ -1,11 +1,11 @@
 /** Commands on contacts. Each runs on a small model and on the engine. */
 import fc from "fast-check";
 import { expect } from "vitest";
-import type { AccountHandle } from "../../src/host/handles/handles.ts";
 import type { ImportReport } from "../../src/contacts/import/import-types.ts";
-import { addressesOf, imported } from "./helpers.ts";
-import { all } from "../support/pages.ts";
+import type { AccountHandle } from "../../src/host/handles/handles.ts";
 import { outcome } from "../support/outcome.ts";
+import { all } from "../support/pages.ts";
+import { addressesOf, imported } from "./helpers.ts";
 
 /** A contact of the model. */
 export class Person {

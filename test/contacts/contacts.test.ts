@@ -1,14 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { ListContacts } from "../../src/contacts/input-types.ts";
-import { over } from "../support/over.ts";
-import { runsOn } from "../support/runs.ts";
-import { lightStorages } from "../support/storage/storages.ts";
 import { world } from "../support/engines/world.ts";
-import { addressesOf } from "./helpers.ts";
-import { tablesWith } from "../support/storage/rows.ts";
-import { all, everyEvent } from "../support/pages.ts";
 import { outcome } from "../support/outcome.ts";
+import { over } from "../support/over.ts";
+import { all, everyEvent } from "../support/pages.ts";
+import { runsOn } from "../support/runs.ts";
+import { tablesWith } from "../support/storage/rows.ts";
+import { lightStorages } from "../support/storage/storages.ts";
+import { addressesOf } from "./helpers.ts";
 
 const [ann, bob] = ["+4915112345671", "+4915112345672"] as const;
 

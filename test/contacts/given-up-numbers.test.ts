@@ -3,8 +3,8 @@ import { describe, expect, it } from "vitest";
 import type { MessagingEngine } from "../../src/engine.ts";
 import { carrier } from "../support/engines/carrier.ts";
 import { fastForward } from "../support/engines/fast-forward.ts";
-import { lightStorages } from "../support/storage/storages.ts";
 import { world } from "../support/engines/world.ts";
+import { lightStorages } from "../support/storage/storages.ts";
 
 const phone = "+4915112345678";
 const other = "+4915187654321";

@@ -1,7 +1,7 @@
 /** Helpers for tests of contacts. */
-import type { AccountHandle } from "../../src/host/handles/handles.ts";
-import type { Contact } from "../../src/contacts/types.ts";
 import type { ImportContact, ImportReport } from "../../src/contacts/import/import-types.ts";
+import type { Contact } from "../../src/contacts/types.ts";
+import type { AccountHandle } from "../../src/host/handles/handles.ts";
 
 /** The reports of an import. */
 export async function imported(

@@ -1,16 +1,16 @@
 /** Invariants of contacts and their data. */
 import { expect } from "vitest";
 import { contactLabels, contacts, identities } from "../../src/contacts/rows.ts";
-import { clearedFields } from "../../src/privacy/merge-rules.ts";
 import { conversations, notes } from "../../src/conversations/rows.ts";
 import { events } from "../../src/events/rows.ts";
-import { jobs } from "../../src/queue/jobs/rows.ts";
 import { attempts, messages, timeline } from "../../src/messages/rows.ts";
 import { observations } from "../../src/observations/rows.ts";
-import { messageScores } from "../../src/sentiment/rows.ts";
-import { mail, mailboxes, webchatSessions } from "../../src/webchat/rows.ts";
 import type { Collection } from "../../src/ports/collection.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
+import { clearedFields } from "../../src/privacy/merge-rules.ts";
+import { jobs } from "../../src/queue/jobs/rows.ts";
+import { messageScores } from "../../src/sentiment/rows.ts";
+import { mail, mailboxes, webchatSessions } from "../../src/webchat/rows.ts";
 import { rowsOf, rowsOfEach } from "../support/storage/rows.ts";
 
 /** The tables that are checked. */

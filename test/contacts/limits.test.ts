@@ -5,11 +5,11 @@ import {
   consentEvidenceById,
   type ConsentEvidenceRow,
 } from "../../src/contacts/consent/rows.ts";
-import { mail } from "../../src/webchat/rows.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
 import type { Row } from "../../src/ports/storage.ts";
-import { over } from "../support/over.ts";
+import { mail } from "../../src/webchat/rows.ts";
 import { world } from "../support/engines/world.ts";
+import { over } from "../support/over.ts";
 import { isLong } from "../support/runs.ts";
 import { rowsOf } from "../support/storage/rows.ts";
 

@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { runsOn } from "../support/runs.ts";
-import { lightStorages } from "../support/storage/storages.ts";
 import { world } from "../support/engines/world.ts";
-import { checkContacts } from "./invariants.ts";
-import { contactCommands, Model } from "./commands.ts";
+import { runsOn } from "../support/runs.ts";
 import { tablesWith } from "../support/storage/rows.ts";
+import { lightStorages } from "../support/storage/storages.ts";
+import { contactCommands, Model } from "./commands.ts";
+import { checkContacts } from "./invariants.ts";
 
 describe.each(lightStorages)("contacts on $name", ({ name, open }) => {
   const numRuns = runsOn(name, { memory: 80, SQLite: 25, PostgreSQL: 6 });

@@ -2,20 +2,20 @@ import fc from "fast-check";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { english } from "../../adapters/language/index.ts";
 import { seededRandom, simulated } from "../../adapters/testing/index.ts";
-import { MessagingEngine } from "../../src/engine.ts";
-import type { AccountHandle } from "../../src/host/handles/handles.ts";
 import { identities } from "../../src/contacts/rows.ts";
+import { MessagingEngine } from "../../src/engine.ts";
 import { events } from "../../src/events/rows.ts";
+import type { AccountHandle } from "../../src/host/handles/handles.ts";
 import { messages } from "../../src/messages/rows.ts";
 import { silent } from "../../src/ports/logger.ts";
 import { accepted, carrier } from "../support/engines/carrier.ts";
-import { runsOn } from "../support/runs.ts";
-import { storages } from "../support/storage/storages.ts";
 import { stopped } from "../support/engines/world.ts";
-import { checkContacts } from "./invariants.ts";
-import { imported } from "./helpers.ts";
-import { rowsOf } from "../support/storage/rows.ts";
 import { outcome } from "../support/outcome.ts";
+import { runsOn } from "../support/runs.ts";
+import { rowsOf } from "../support/storage/rows.ts";
+import { storages } from "../support/storage/storages.ts";
+import { imported } from "./helpers.ts";
+import { checkContacts } from "./invariants.ts";
 
 const numbers = ["+4915112345671", "+4915112345672", "+4915112345673"] as const;
 

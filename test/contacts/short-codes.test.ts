@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { carrier } from "../support/engines/carrier.ts";
-import { lightStorages } from "../support/storage/storages.ts";
 import { world } from "../support/engines/world.ts";
+import { lightStorages } from "../support/storage/storages.ts";
 
 const shop = "+15551230000";
 

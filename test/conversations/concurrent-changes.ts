@@ -1,31 +1,31 @@
 /** Single and concurrent changes of conversations, on the model and on two engines. */
 import fc from "fast-check";
 import { expect } from "vitest";
-import type { AccountHandle } from "../../src/host/handles/handles.ts";
+import type { VirtualClock } from "../../adapters/testing/index.ts";
 import { agentSessions } from "../../src/agents/rows.ts";
 import {
   conversationLabels,
+  conversations,
   type ConversationLabelRow,
   type ConversationRow,
-  conversations,
 } from "../../src/conversations/rows.ts";
+import type { AccountHandle } from "../../src/host/handles/handles.ts";
 import { messagesOfConversation } from "../../src/messages/rows.ts";
 import type { Message } from "../../src/messages/types.ts";
-import type { Reads } from "../../src/store/reads/reads.ts";
-import type { VirtualClock } from "../../adapters/testing/index.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
+import type { Reads } from "../../src/store/reads/reads.ts";
 import type { Carrier } from "../support/engines/carrier.ts";
 import { fastForward } from "../support/engines/fast-forward.ts";
+import { outcome } from "../support/outcome.ts";
 import {
   apply,
-  type Change,
-  type Model,
-  type ModelConversation,
   pass,
   targetOf,
   theAgent,
+  type Change,
+  type Model,
+  type ModelConversation,
 } from "./model.ts";
-import { outcome } from "../support/outcome.ts";
 
 export interface Person {
   readonly medium: "text" | "webchat";

@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
-import type { AccountHandle } from "../../src/host/handles/handles.ts";
-import type { EventType } from "../../src/events/types.ts";
 import {
   addScore,
-  type SentimentState,
   sentimentOf,
+  type SentimentState,
 } from "../../src/contacts/sentiment/sentiment-rules.ts";
+import type { EventType } from "../../src/events/types.ts";
+import type { AccountHandle } from "../../src/host/handles/handles.ts";
 import { carrier } from "../support/engines/carrier.ts";
-import { lightStorages } from "../support/storage/storages.ts";
 import { world } from "../support/engines/world.ts";
+import { lightStorages } from "../support/storage/storages.ts";
 
 const phone = "+15005551001";
 const line = "+15005559999";

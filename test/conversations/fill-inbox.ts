@@ -1,20 +1,20 @@
 /** Writes an inbox of any shape directly into a storage. */
 import fc from "fast-check";
+import { simulated } from "../../adapters/testing/index.ts";
 import { contacts, identities } from "../../src/contacts/rows.ts";
 import { conversationLabels, conversations } from "../../src/conversations/rows.ts";
-import { messages, initialColumns } from "../../src/messages/rows.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
 import {
+  idSource,
   type AccountId,
   type ContactId,
   type ConversationId,
   type GenerateId,
-  idSource,
   type MessageId,
 } from "../../src/kernel/ids.ts";
+import { initialColumns, messages } from "../../src/messages/rows.ts";
 import type { Collection } from "../../src/ports/collection.ts";
 import type { StoragePort, Write } from "../../src/ports/storage.ts";
-import { simulated } from "../../adapters/testing/index.ts";
 import { anyCharacter } from "../support/any-character.ts";
 
 export interface Filling {

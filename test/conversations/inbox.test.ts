@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { AccountHandle } from "../../src/host/handles/handles.ts";
 import type { ListConversations } from "../../src/conversations/input-types.ts";
 import type { Conversation } from "../../src/conversations/types.ts";
+import type { AccountHandle } from "../../src/host/handles/handles.ts";
 import { carrier } from "../support/engines/carrier.ts";
+import { world } from "../support/engines/world.ts";
 import { runsOn } from "../support/runs.ts";
 import { lightStorages } from "../support/storage/storages.ts";
-import { world } from "../support/engines/world.ts";
 import { fill, filling, type Filling } from "./fill-inbox.ts";
 
 const anna = "anna";

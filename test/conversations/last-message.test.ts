@@ -4,9 +4,9 @@ import type { LastMessage } from "../../src/conversations/types.ts";
 import type { Conversation } from "../../src/index.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
 import { carrier } from "../support/engines/carrier.ts";
+import { world } from "../support/engines/world.ts";
 import { over } from "../support/over.ts";
 import { lightStorages, storages } from "../support/storage/storages.ts";
-import { world } from "../support/engines/world.ts";
 
 const phone = "+15005551001";
 const unreachable = { code: "unreachable", message: "The handset is off." } as const;

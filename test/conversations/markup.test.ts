@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { carrier } from "../support/engines/carrier.ts";
 import { memory } from "../../adapters/storage/memory/index.ts";
+import { carrier } from "../support/engines/carrier.ts";
 import type { LogLine } from "../support/engines/world.ts";
 import { shop } from "../webchat/world.ts";
 

@@ -2,17 +2,17 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { unscopedReads } from "../../src/store/reads/reads.ts";
 import { carrier } from "../support/engines/carrier.ts";
+import { world } from "../support/engines/world.ts";
 import { cases, isLong } from "../support/runs.ts";
 import { storages } from "../support/storage/storages.ts";
-import { world } from "../support/engines/world.ts";
-import { reopenMs } from "./model.ts";
 import {
-  conversationCommands,
   checkRows,
+  conversationCommands,
   lobby,
   people,
   type World,
 } from "./concurrent-changes.ts";
+import { reopenMs } from "./model.ts";
 
 const line = () => carrier({ channels: ["sms", "mms", "webchat"] });
 

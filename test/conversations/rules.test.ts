@@ -1,18 +1,18 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import {
-  type Attention,
   attentionOf,
   changeStatus,
+  effectOfInbound,
   handlerOnAssign,
   handlerOnHandBack,
   maxSnoozeMs,
-  type MessageRole,
   readAtAfterMessage,
   readAtNow,
-  effectOfInbound,
+  type Attention,
+  type MessageRole,
+  type Standing,
 } from "../../src/conversations/rules.ts";
-import type { Standing } from "../../src/conversations/rules.ts";
 
 const now = 1_700_000_000_000;
 const standing: fc.Arbitrary<Standing> = fc.oneof(

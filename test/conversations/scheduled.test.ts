@@ -2,9 +2,9 @@ import { describe, expect, it } from "vitest";
 import { messages } from "../../src/messages/rows.ts";
 import type { Message } from "../../src/messages/types.ts";
 import { StorageConflict } from "../../src/ports/storage.ts";
-import { lightStorages } from "../support/storage/storages.ts";
 import { world } from "../support/engines/world.ts";
 import { beforeCommits } from "../support/storage/groups.ts";
+import { lightStorages } from "../support/storage/storages.ts";
 
 const phone = "+15005551001";
 

@@ -6,9 +6,9 @@ import type {
   ConversationMatch,
   SearchConversations,
 } from "../../src/messages/search/search-types.ts";
+import { world } from "../support/engines/world.ts";
 import { isLong, runsOn } from "../support/runs.ts";
 import { storages } from "../support/storage/storages.ts";
-import { world } from "../support/engines/world.ts";
 
 const phones = ["+15005551001", "+15005551002", "+15005551003", "+15005551004"];
 const phoneOf = (i: number): string => phones[i % phones.length] ?? "";

@@ -3,8 +3,8 @@ import { describe, expect, it } from "vitest";
 import type { MessagingEngine } from "../../src/engine.ts";
 import { agency } from "../agents/world.ts";
 import { accepted, busy, carrier } from "../support/engines/carrier.ts";
-import { lightStorages } from "../support/storage/storages.ts";
 import { world } from "../support/engines/world.ts";
+import { lightStorages } from "../support/storage/storages.ts";
 
 const phone = "+15005551001";
 const hour = 3_600_000;

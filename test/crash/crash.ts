@@ -4,18 +4,18 @@
  * All of these run in this process, which is never killed.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { Carrier, type Ledger } from "./outside/carrier.ts";
-import { Clients } from "./outside/client.ts";
 import { epoch, fastClock } from "./clock.ts";
 import { cutConnections } from "./cut-connections.ts";
-import type { DatabaseView } from "./storages/database-view.ts";
 import { Dice } from "./dice.ts";
 import { EngineProcesses } from "./engines/engine-processes.ts";
-import { judge, type Verdict } from "./judge/judge.ts";
 import type { Disturbance } from "./judge/judge-deliveries.ts";
 import { JudgeView } from "./judge/judge-view.ts";
+import { judge, type Verdict } from "./judge/judge.ts";
 import { Killer } from "./killer.ts";
+import { Carrier, type Ledger } from "./outside/carrier.ts";
+import { Clients } from "./outside/client.ts";
 import { Receiver, type WebhookRequest } from "./outside/receiver.ts";
+import type { DatabaseView } from "./storages/database-view.ts";
 import type { CrashedStorage, MishapName } from "./storages/storages.ts";
 import { deadlineMs, withDeadline } from "./with-deadline.ts";
 

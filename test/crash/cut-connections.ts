@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Clock } from "../../src/ports/clock.ts";
-import type { Clients } from "./outside/client.ts";
 import type { Dice } from "./dice.ts";
 import type { Disturbance } from "./judge/judge-deliveries.ts";
 import { maxReconnectMs } from "./killer.ts";
+import type { Clients } from "./outside/client.ts";
 import type { CrashedStorage } from "./storages/storages.ts";
 
 /** The most messages that have to be acknowledged between two cuts. */

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Clock } from "../../src/ports/clock.ts";
-import type { Acknowledgements } from "./outside/client.ts";
 import type { Dice } from "./dice.ts";
 import type { EngineProcess } from "./engines/engine-process.ts";
 import type { EngineProcesses } from "./engines/engine-processes.ts";
 import type { Disturbance } from "./judge/judge-deliveries.ts";
 import type { JudgeView } from "./judge/judge-view.ts";
+import type { Acknowledgements } from "./outside/client.ts";
 import type { CrashedStorage, Mishap, MishapName } from "./storages/storages.ts";
 
 /**

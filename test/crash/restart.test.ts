@@ -1,6 +1,6 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { createServer } from "node:https";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,11 +10,11 @@ import { authority } from "../adapters/http-client/authority.ts";
 import { eventually } from "../support/eventually.ts";
 import { cases } from "../support/runs.ts";
 import { epoch } from "./clock.ts";
-import { crashedStorage, storageNames } from "./storages/crashed-storage.ts";
 import type { ProcessSettings } from "./engines/engine-main.ts";
 import { EngineProcess } from "./engines/engine-process.ts";
 import { listen, post } from "./outside/http.ts";
 import type { SendCall } from "./outside/protocol.ts";
+import { crashedStorage, storageNames } from "./storages/crashed-storage.ts";
 
 /** A carrier and a receiver of webhooks. They answer nothing until `isAnswering`. */
 class Outside {

@@ -13,8 +13,8 @@ import { memory } from "../../adapters/storage/memory/index.ts";
 import { defaultLimits } from "../../src/kernel/limits.ts";
 import { accountHandle, apiRoutes } from "../../src/modules.ts";
 import type { ScopedRunner } from "../../src/operations/handle-methods.ts";
-import { storages } from "../support/storage/storages.ts";
 import { world } from "../support/engines/world.ts";
+import { storages } from "../support/storage/storages.ts";
 
 it("a handle is a plain object that can be copied and whose methods can be replaced", async () => {
   const handle = world().engine(memory()).account();

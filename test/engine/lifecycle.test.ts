@@ -6,9 +6,9 @@ import { memory } from "../../adapters/storage/memory/index.ts";
 import { sqlite } from "../../adapters/storage/sqlite/index.ts";
 import { TidingsError } from "../../src/kernel/errors.ts";
 import { accepted, busy, carrier, held } from "../support/engines/carrier.ts";
+import { stopped, world } from "../support/engines/world.ts";
 import { over } from "../support/over.ts";
 import { lightStorages } from "../support/storage/storages.ts";
-import { stopped, world } from "../support/engines/world.ts";
 
 const hello = { to: "+15005550001", body: "Hello" };
 

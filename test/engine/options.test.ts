@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { sqlite } from "../../adapters/storage/sqlite/index.ts";
-import { memory } from "../../adapters/storage/memory/index.ts";
+import { MessagingEngine } from "../../adapters/entry.ts";
 import { english } from "../../adapters/language/index.ts";
 import { rules } from "../../adapters/models/index.ts";
-import { MessagingEngine } from "../../adapters/entry.ts";
-import { TidingsError } from "../../src/kernel/errors.ts";
-import type { AccountOptions, EngineOptions, StopOptions } from "../../src/host/options/options.ts";
+import { memory } from "../../adapters/storage/memory/index.ts";
+import { sqlite } from "../../adapters/storage/sqlite/index.ts";
 import { simulated } from "../../adapters/testing/index.ts";
+import type { AccountOptions, EngineOptions, StopOptions } from "../../src/host/options/options.ts";
+import { TidingsError } from "../../src/kernel/errors.ts";
 import { carrier } from "../support/engines/carrier.ts";
 import { thrownBy } from "../support/thrown-by.ts";
 

@@ -1,18 +1,18 @@
 /** Faults between an engine and PostgreSQL, in real time. */
 import type pg from "pg";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { MessagingEngine } from "../../adapters/entry.ts";
 import { fetchHandler } from "../../adapters/http/fetch.ts";
 import { postgres } from "../../adapters/storage/postgres/index.ts";
-import { MessagingEngine } from "../../adapters/entry.ts";
 import { system } from "../../adapters/system/index.ts";
 import { TidingsError } from "../../src/kernel/errors.ts";
 import type { Clock } from "../../src/ports/clock.ts";
 import { epoch, fastClock } from "../crash/clock.ts";
-import { type Carrier, carrier, providerId } from "../support/engines/carrier.ts";
+import { carrier, providerId, type Carrier } from "../support/engines/carrier.ts";
 import { eventually } from "../support/eventually.ts";
-import { type Database, makeDatabase } from "../support/postgres/temporary-database.ts";
 import type { PostgresProxy, Statement } from "../support/postgres/proxy.ts";
 import { startPostgres } from "../support/postgres/server.ts";
+import { makeDatabase, type Database } from "../support/postgres/temporary-database.ts";
 import { database, migrated } from "../support/postgres/test-database.ts";
 import { cases, isLong, pointsApart } from "../support/runs.ts";
 

@@ -6,8 +6,8 @@ import { sqlite } from "../../adapters/storage/sqlite/index.ts";
 import { TidingsError } from "../../src/kernel/index.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
 import { temporaryFile } from "../adapters/storage/sqlite/files.ts";
-import { database } from "../support/postgres/test-database.ts";
 import { world } from "../support/engines/world.ts";
+import { database } from "../support/postgres/test-database.ts";
 
 interface Case {
   readonly name: string;

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { hourMs, minuteMs } from "../../src/kernel/time.ts";
 import { accepted, carrier } from "../support/engines/carrier.ts";
+import { stopped, world, type World } from "../support/engines/world.ts";
 import { over } from "../support/over.ts";
 import { lightStorages } from "../support/storage/storages.ts";
-import { stopped, world, type World } from "../support/engines/world.ts";
 
 const hello = { to: "+15005550001", body: "Hello" };
 

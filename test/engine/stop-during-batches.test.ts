@@ -5,8 +5,8 @@ import type { Page } from "../../src/kernel/index.ts";
 import type { Message } from "../../src/messages/types.ts";
 import type { Policy } from "../../src/ports/policy.ts";
 import { call, jsonOf } from "../api/call.ts";
-import { lightStorages } from "../support/storage/storages.ts";
 import { world } from "../support/engines/world.ts";
+import { lightStorages } from "../support/storage/storages.ts";
 
 const phoneOf = (i: number): string => `+1500555${String(6_000 + i)}`;
 const messages = Array.from({ length: 300 }, (_, i) => ({ to: phoneOf(i), body: "Hello" }));

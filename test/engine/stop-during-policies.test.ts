@@ -2,8 +2,8 @@ import { setImmediate } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import type { Policy } from "../../src/ports/policy.ts";
 import { carrier, held } from "../support/engines/carrier.ts";
-import { lightStorages } from "../support/storage/storages.ts";
 import { stopping, world } from "../support/engines/world.ts";
+import { lightStorages } from "../support/storage/storages.ts";
 
 const hello = { to: "+15005550001", body: "Hello" };
 

@@ -1,26 +1,26 @@
 /** An engine opens a database that an earlier schema version made, and continues its work. */
 import { createHash } from "node:crypto";
-import { DatabaseSync } from "node:sqlite";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { postgres } from "../../adapters/storage/postgres/index.ts";
 import { sqlite } from "../../adapters/storage/sqlite/index.ts";
-import { schema } from "../../src/modules.ts";
-import { columnsOf } from "../../src/ports/collection.ts";
-import type { StoragePort } from "../../src/ports/storage.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
 import type { EngineOptions } from "../../src/host/options/options.ts";
 import type { Message } from "../../src/messages/types.ts";
+import { schema } from "../../src/modules.ts";
+import { columnsOf } from "../../src/ports/collection.ts";
+import type { StoragePort } from "../../src/ports/storage.ts";
 import { deliveries } from "../../src/webhooks/rows.ts";
 import { echo } from "../agents/world.ts";
-import { rowsOf } from "../support/storage/rows.ts";
 import { carrier } from "../support/engines/carrier.ts";
+import { stopped, world, type World } from "../support/engines/world.ts";
 import { database, migrated } from "../support/postgres/test-database.ts";
-import { realTimeStorage } from "../support/storage/real-time-storage.ts";
 import { cases, isLong } from "../support/runs.ts";
-import { stopped, type World, world } from "../support/engines/world.ts";
+import { realTimeStorage } from "../support/storage/real-time-storage.ts";
+import { rowsOf } from "../support/storage/rows.ts";
 import { receivers } from "../webhooks/receivers.ts";
 import { changeDeliveries, failed } from "../webhooks/rows.ts";
 

@@ -1,19 +1,19 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { AccountHandle } from "../../src/host/handles/handles.ts";
-import { type Event } from "../../src/webhooks/event-catalog.ts";
-import { type EventType, eventTypes } from "../../src/events/types.ts";
 import { memory } from "../../adapters/storage/memory/index.ts";
-import { thrownBy } from "../support/thrown-by.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
+import { eventTypes, type EventType } from "../../src/events/types.ts";
+import type { AccountHandle } from "../../src/host/handles/handles.ts";
 import type { Scope } from "../../src/kernel/ids.ts";
+import { type Event } from "../../src/webhooks/event-catalog.ts";
 import { call } from "../api/call.ts";
 import { accepted, busy, carrier, refused } from "../support/engines/carrier.ts";
+import { world } from "../support/engines/world.ts";
 import { over } from "../support/over.ts";
 import { runsOn } from "../support/runs.ts";
-import { lightStorages } from "../support/storage/storages.ts";
-import { world } from "../support/engines/world.ts";
 import { failingCommits } from "../support/storage/groups.ts";
+import { lightStorages } from "../support/storage/storages.ts";
+import { thrownBy } from "../support/thrown-by.ts";
 
 const hello = { to: "+15005550001", body: "Hello" };
 const never = new AbortController().signal;

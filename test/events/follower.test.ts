@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
-import { Follower, type Step } from "../../src/events/follower.ts";
 import { virtualClock } from "../../adapters/testing/index.ts";
+import { Follower, type Step } from "../../src/events/follower.ts";
 import { held } from "../support/engines/carrier.ts";
 
 /** Follows a log whose reads call `step`. */

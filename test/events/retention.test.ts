@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
-import { lightStorages } from "../support/storage/storages.ts";
 import { stopped, world } from "../support/engines/world.ts";
+import { lightStorages } from "../support/storage/storages.ts";
 
 const from = "+15005550001";
 /** All events, newest first. */

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { database } from "../support/postgres/test-database.ts";
 import { isLong } from "../support/runs.ts";
-import { type Program, start } from "./program.ts";
+import { start, type Program } from "./program.ts";
 
 interface Totals {
   readonly sent: number;

@@ -2,13 +2,13 @@
 import { execFileSync } from "node:child_process";
 import { globSync, readFileSync } from "node:fs";
 import { posix } from "node:path";
-import { describe, expect, test } from "vitest";
 import { MessagingEngine } from "tidings";
 import { memory } from "tidings/memory";
 import { sandbox } from "tidings/sandbox";
-import { memberOf } from "../../src/kernel/index.ts";
+import { describe, expect, test } from "vitest";
 import { eventTypes } from "../../src/events/types.ts";
 import { defaultLimits } from "../../src/index.ts";
+import { memberOf } from "../../src/kernel/index.ts";
 import { apiRoutes } from "../../src/modules.ts";
 import { thrownBy } from "../support/thrown-by.ts";
 

@@ -7,16 +7,16 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join, resolve } from "node:path";
 import { getRequestListener } from "@hono/node-server";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import type { Message, MessagingEngine } from "tidings";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { compile } from "../support/compile.ts";
 import { isLong } from "../support/runs.ts";
 import {
   moduleOf,
-  type Sample,
   sampleCompilerOptions,
   samplesOf,
   watchSignalHandlers,
+  type Sample,
 } from "./samples.ts";
 
 const samples = samplesOf("docs/frameworks.md");

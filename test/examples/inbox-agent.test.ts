@@ -5,13 +5,13 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { expect, onTestFinished, test } from "vitest";
 import { rules } from "tidings/models";
-import { shop } from "../../examples/inbox/app.ts";
-import { sqlite } from "../../adapters/storage/sqlite/index.ts";
-import { sandbox } from "../../adapters/transport/sandbox/index.ts";
+import { expect, onTestFinished, test } from "vitest";
 import { MessagingEngine } from "../../adapters/entry.ts";
+import { sqlite } from "../../adapters/storage/sqlite/index.ts";
 import { simulated } from "../../adapters/testing/index.ts";
+import { sandbox } from "../../adapters/transport/sandbox/index.ts";
+import { shop } from "../../examples/inbox/app.ts";
 import { stopped } from "../support/engines/world.ts";
 
 const phone = "+15005550001";

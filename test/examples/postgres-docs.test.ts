@@ -1,15 +1,15 @@
 /** Executes the instructions of docs/postgres.md and checks its figures. */
-import { readFileSync } from "node:fs";
 import { randomUUID } from "node:crypto";
-import { expect, onTestFinished, test } from "vitest";
+import { readFileSync } from "node:fs";
 import { MessagingEngine } from "tidings";
 import { fetchHandler } from "tidings/fetch";
 import { postgres } from "tidings/postgres";
 import { sandbox } from "tidings/sandbox";
 import { system } from "tidings/system";
+import { expect, onTestFinished, test } from "vitest";
 import { schema } from "../../src/modules.ts";
-import { database, serverUrl } from "../support/postgres/test-database.ts";
 import { onServer } from "../support/postgres/temporary-database.ts";
+import { database, serverUrl } from "../support/postgres/test-database.ts";
 
 const document = readFileSync("docs/postgres.md", "utf8");
 

@@ -1,7 +1,7 @@
 /**
  * Runs example programs the way readers do: as processes, on real sockets, with the built package.
  */
-import { type ChildProcess, spawn } from "node:child_process";
+import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { text } from "node:stream/consumers";

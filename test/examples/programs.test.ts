@@ -1,10 +1,10 @@
 import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
-import { type AddressInfo, createServer } from "node:net";
+import { createServer, type AddressInfo } from "node:net";
 import { stripVTControlCharacters } from "node:util";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { cases, isLong } from "../support/runs.ts";
-import { type Program, start } from "./program.ts";
+import { start, type Program } from "./program.ts";
 
 interface Message {
   readonly id: string;

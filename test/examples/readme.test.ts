@@ -6,10 +6,10 @@ import { createServer, type Server } from "node:http";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { sandbox } from "tidings/sandbox";
 import { MessagingEngine } from "tidings";
 import { nodeHandler } from "tidings/node";
+import { sandbox } from "tidings/sandbox";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { keywordOf } from "../../src/consents/keywords.ts";
 import type { Keyword } from "../../src/contacts/consent/consent-types.ts";
 import { eventTypes } from "../../src/events/types.ts";
@@ -21,10 +21,10 @@ import { expectToChat, expectWidgetToChat } from "./chat.ts";
 import {
   moduleOf,
   outlineOf,
-  type Sample,
   sampleCompilerOptions,
   samplesOf,
   watchSignalHandlers,
+  type Sample,
 } from "./samples.ts";
 
 /** The samples of the conformance page are suites. `conformance-docs.test.ts` runs them. */

@@ -1,5 +1,5 @@
-import { describe, expect, it, test } from "vitest";
 import { storageConformance } from "tidings/testing";
+import { describe, expect, it, test } from "vitest";
 import { arrays, emptyDatabase } from "../../examples/storage/arrays.ts";
 import { start } from "./program.ts";
 

@@ -1,8 +1,8 @@
 /** Callbacks of carriers: genuine signatures over anything, and anything with no signature. */
 import fc from "fast-check";
-import { allRoutes } from "../security/examples.ts";
 import type { CallbackRequest } from "../../src/ports/transport.ts";
 import { fromTelnyx, fromTwilio, sid, uuid } from "../adapters/transport/world.ts";
+import { allRoutes } from "../security/examples.ts";
 import { area } from "./area.ts";
 import { checkAnswer } from "./document.ts";
 import { corrupted, corruption, mutated, mutation, oddText } from "./json.ts";

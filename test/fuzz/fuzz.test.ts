@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
-import { isLong } from "../support/runs.ts";
 import { allRoutes } from "../security/examples.ts";
+import { isLong } from "../support/runs.ts";
 import { areaNames } from "./area.ts";
 import { checkAnswer } from "./document.ts";
 import { fuzz } from "./fuzz.ts";

@@ -9,16 +9,16 @@ import { checkAnswer } from "./document.ts";
 import {
   corrupted,
   corruption,
-  type Corruption,
-  type Json,
   mutated,
-  type Mutation,
   mutation,
-  type Names,
   oddText,
   valid,
+  type Corruption,
+  type Json,
+  type Mutation,
+  type Names,
 } from "./json.ts";
-import { answersIn, bytesOf, type Framing, isExact, send, type WireRequest } from "./wire.ts";
+import { answersIn, bytesOf, isExact, send, type Framing, type WireRequest } from "./wire.ts";
 import { fuzzWorld } from "./world.ts";
 
 /** Stands for a name of the account, which is known only in its world. */

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import type { ModelAnswer } from "../../src/ports/agent-model.ts";
 import { area } from "./area.ts";
-import { type Json, mutated, mutation, oddJson, oddText } from "./json.ts";
+import { mutated, mutation, oddJson, oddText, type Json } from "./json.ts";
 import { fuzzWorld } from "./world.ts";
 
 const maxCharacters = 200;

@@ -6,15 +6,15 @@ import { nodeHandler } from "../../adapters/http/node.ts";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { simulated, type VirtualClock } from "../../adapters/testing/index.ts";
 import { sandbox } from "../../adapters/transport/sandbox/index.ts";
-import type { AgentModel } from "../../src/ports/agent-model.ts";
-import { silent } from "../../src/ports/logger.ts";
-import type { HttpClient, HttpOutcome } from "../../src/ports/http-client.ts";
 import type { ApiResponse } from "../../src/api/http.ts";
+import type { AgentModel } from "../../src/ports/agent-model.ts";
+import type { HttpClient, HttpOutcome } from "../../src/ports/http-client.ts";
+import { silent } from "../../src/ports/logger.ts";
 import { answered, line, overTelnyx, overTwilio, sid, uuid } from "../adapters/transport/world.ts";
-import { call, type TestRequest, textOf } from "../api/call.ts";
+import { call, textOf, type TestRequest } from "../api/call.ts";
 import { guardedRoutes, requestOf } from "../security/examples.ts";
-import { newOwner, type Owner, refund } from "../security/owner.ts";
-import { type Answer, checkAnswer } from "./document.ts";
+import { newOwner, refund, type Owner } from "../security/owner.ts";
+import { checkAnswer, type Answer } from "./document.ts";
 
 export const limits = { bodyBytes: 20_000, batchBodyBytes: 40_000, jsonDepth: 8 };
 

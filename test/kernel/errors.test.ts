@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { type ErrorCode, invalid, TidingsError } from "../../src/kernel/errors.ts";
+import { invalid, TidingsError, type ErrorCode } from "../../src/kernel/errors.ts";
 
 const sentences: Readonly<Record<string, string>> = { phone: "must be a string, got 5" };
 const wrong = (name: string) => ({

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
-import { inBody, inQuery, parse, type Locate } from "../../src/kernel/validation.ts";
 import { TidingsError } from "../../src/kernel/errors.ts";
 import { text } from "../../src/kernel/fields.ts";
+import { inBody, inQuery, parse, type Locate } from "../../src/kernel/validation.ts";
 import { thrownBy } from "../support/thrown-by.ts";
 
 const step = z.discriminatedUnion("type", [

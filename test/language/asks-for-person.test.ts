@@ -1,5 +1,5 @@
-import { expect, test } from "vitest";
 import { english } from "tidings/language";
+import { expect, test } from "vitest";
 
 const { asksForPerson } = english();
 

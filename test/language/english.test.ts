@@ -1,6 +1,6 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
 import { english } from "tidings/language";
+import { describe, expect, it } from "vitest";
 import { languageMethods } from "../../src/ports/language.ts";
 
 const language = english();

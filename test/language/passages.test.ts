@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
 import { english, type Passage } from "tidings/language";
+import { describe, expect, it } from "vitest";
 import { similarity, termsOf } from "../../adapters/language/english/terms.ts";
 import { bases } from "../adapters/models/questions.ts";
 import { isLong, runs } from "../support/runs.ts";

@@ -8,11 +8,11 @@ import {
   applyLostAnswer,
   applyNotSent,
   carrierError,
-  type Ending,
   evidenceOf,
   retryAt,
   takeBackAttempt,
   withValidTime,
+  type Ending,
 } from "../../src/messages/attempts/attempt-rules.ts";
 import { maxAttempts, retryDelays } from "../../src/messages/routes/route-rules.ts";
 import { expiredDecision, handOver, type MessageState } from "../../src/messages/rules.ts";

@@ -2,11 +2,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
-  maxAttempts,
-  retryDelays,
   isTransportError,
-  nextAfter,
   matchRoute,
+  maxAttempts,
+  nextAfter,
+  retryDelays,
   type FailedAttempt,
 } from "../../src/messages/routes/route-rules.ts";
 import type { Route } from "../../src/ports/route.ts";

@@ -1,7 +1,7 @@
 /** Messages that go on after a carrier gave up the attempt that their status was based on. */
 import { describe, expect, it } from "vitest";
-import type { SendAnswer } from "../../src/ports/transport.ts";
 import { memory } from "../../adapters/storage/memory/index.ts";
+import type { SendAnswer } from "../../src/ports/transport.ts";
 import { accepted, busy, carrier, held, lost, providerId } from "../support/engines/carrier.ts";
 import { hello, overTwo, unavailable } from "../support/engines/over-two.ts";
 import { world } from "../support/engines/world.ts";

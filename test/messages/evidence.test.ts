@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
+import type { Write } from "../../src/ports/storage.ts";
 import type {
   LookupAnswer,
   ReceiptSubject,
   SendAnswer,
   SendContext,
 } from "../../src/ports/transport.ts";
-import type { Write } from "../../src/ports/storage.ts";
 import {
   accepted,
   busy,
@@ -17,11 +17,11 @@ import {
   refused,
   type Script,
 } from "../support/engines/carrier.ts";
-import { isLong } from "../support/runs.ts";
-import { lightStorages } from "../support/storage/storages.ts";
 import { fastForward } from "../support/engines/fast-forward.ts";
 import { world } from "../support/engines/world.ts";
+import { isLong } from "../support/runs.ts";
 import { beforeCommits } from "../support/storage/groups.ts";
+import { lightStorages } from "../support/storage/storages.ts";
 
 const hello = { to: "+15005550001", body: "Hello" };
 const minute = 60_000;

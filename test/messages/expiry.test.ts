@@ -1,11 +1,11 @@
 /** Messages expire in time, whatever else their conversation waits for. */
 import { expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
+import type { MessagingEngine } from "../../src/engine.ts";
 import { busy, carrier, type Script } from "../support/engines/carrier.ts";
 import { fastForward } from "../support/engines/fast-forward.ts";
-import { isLong } from "../support/runs.ts";
 import { world } from "../support/engines/world.ts";
-import type { MessagingEngine } from "../../src/engine.ts";
+import { isLong } from "../support/runs.ts";
 
 const hourMs = 3_600_000;
 const to = "+15005550001";

@@ -1,12 +1,12 @@
 /** Which messages of an account go first: by category, and single ones before batched ones. */
 import { describe, expect, it } from "vitest";
-import type { EngineOptions } from "../../src/host/options/options.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
+import type { EngineOptions } from "../../src/host/options/options.ts";
 import type { Category } from "../../src/messages/types.ts";
-import { accepted, type Carrier, carrier, type Script } from "../support/engines/carrier.ts";
-import { isLong } from "../support/runs.ts";
-import { lightStorages, type StorageCase, storages } from "../support/storage/storages.ts";
+import { accepted, carrier, type Carrier, type Script } from "../support/engines/carrier.ts";
 import { world } from "../support/engines/world.ts";
+import { isLong } from "../support/runs.ts";
+import { lightStorages, storages, type StorageCase } from "../support/storage/storages.ts";
 
 const person = "+15005551000";
 const paced = "+15550000001";

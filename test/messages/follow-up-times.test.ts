@@ -5,7 +5,7 @@ import { firstFollowUpAt, nextFollowUpAt } from "../../src/messages/attempts/fol
 import type { AttemptRow, MessageRow } from "../../src/messages/rows.ts";
 import type { FactsByTransport } from "../../src/operations/transport-facts.ts";
 import type { LookupAnswer, LookupContext } from "../../src/ports/transport.ts";
-import { accepted, type Carrier, carrier, lost, providerId } from "../support/engines/carrier.ts";
+import { accepted, carrier, lost, providerId, type Carrier } from "../support/engines/carrier.ts";
 import { hello } from "../support/engines/over-two.ts";
 import { stopped, world } from "../support/engines/world.ts";
 

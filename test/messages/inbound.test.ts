@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import type { InboundMessage } from "../../src/ports/transport.ts";
 import { messages as messageRows } from "../../src/messages/rows.ts";
+import type { InboundMessage } from "../../src/ports/transport.ts";
 import { carrier } from "../support/engines/carrier.ts";
-import { lightStorages } from "../support/storage/storages.ts";
 import { world } from "../support/engines/world.ts";
 import { rowsOf } from "../support/storage/rows.ts";
+import { lightStorages } from "../support/storage/storages.ts";
 
 const phone = "+15005550101";
 

@@ -4,15 +4,15 @@ import { z } from "zod";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
 import { eventTypes } from "../../src/events/types.ts";
+import { defaultLimits } from "../../src/kernel/limits.ts";
 import {
   listMessagesSchema,
-  type SendMessage,
   sendMessageSchema,
+  type SendMessage,
 } from "../../src/messages/input-types.ts";
-import { defaultLimits } from "../../src/kernel/limits.ts";
 import { anyCharacter } from "../support/any-character.ts";
-import { isLong } from "../support/runs.ts";
 import { world } from "../support/engines/world.ts";
+import { isLong } from "../support/runs.ts";
 
 const schema = sendMessageSchema(defaultLimits);
 const to = "+15005550001";

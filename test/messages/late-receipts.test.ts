@@ -4,7 +4,7 @@ import { memory } from "../../adapters/storage/memory/index.ts";
 import { attempts } from "../../src/messages/rows.ts";
 import type { Route } from "../../src/ports/route.ts";
 import type { SendAnswer } from "../../src/ports/transport.ts";
-import { busy, type Carrier, carrier, lost } from "../support/engines/carrier.ts";
+import { busy, carrier, lost, type Carrier } from "../support/engines/carrier.ts";
 import { hello } from "../support/engines/over-two.ts";
 import { world } from "../support/engines/world.ts";
 import { beforeCommits } from "../support/storage/groups.ts";

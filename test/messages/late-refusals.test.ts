@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import type { CarrierErrorCode } from "../../src/ports/carrier-errors.ts";
 import type { LookupAnswer, SendAnswer } from "../../src/ports/transport.ts";
-import { accepted, busy, type Carrier, carrier, held } from "../support/engines/carrier.ts";
+import { accepted, busy, carrier, held, type Carrier } from "../support/engines/carrier.ts";
 import { world } from "../support/engines/world.ts";
 
 const no = (code: CarrierErrorCode, permanent = true, retry_after_ms?: number): SendAnswer => ({

@@ -1,15 +1,15 @@
 import { describe, expect, onTestFinished, test } from "vitest";
-import { type MessageRow, messages, rareStatuses } from "../../src/messages/rows.ts";
-import type { ListMessages } from "../../src/messages/input-types.ts";
-import type { MessageStatus } from "../../src/kernel/message-status.ts";
-import type { Message } from "../../src/messages/types.ts";
-import type { Page } from "../../src/kernel/page.ts";
-import type { ContactId, ConversationId, Scope } from "../../src/kernel/ids.ts";
 import type { MessagingEngine } from "../../adapters/entry.ts";
-import type { StoragePort } from "../../src/ports/storage.ts";
+import type { ContactId, ConversationId, Scope } from "../../src/kernel/ids.ts";
+import type { MessageStatus } from "../../src/kernel/message-status.ts";
+import type { Page } from "../../src/kernel/page.ts";
+import type { ListMessages } from "../../src/messages/input-types.ts";
+import { messages, rareStatuses, type MessageRow } from "../../src/messages/rows.ts";
+import type { Message } from "../../src/messages/types.ts";
 import { schema } from "../../src/modules.ts";
-import { lightStorages } from "../support/storage/storages.ts";
+import type { StoragePort } from "../../src/ports/storage.ts";
 import { world } from "../support/engines/world.ts";
+import { lightStorages } from "../support/storage/storages.ts";
 
 const ulid = (n: number): string => String(n).padStart(26, "0");
 const conversation_id: ConversationId = `conv_${ulid(1)}`;

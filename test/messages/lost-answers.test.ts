@@ -4,10 +4,10 @@ import { memory } from "../../adapters/storage/memory/index.ts";
 import { TidingsError } from "../../src/kernel/index.ts";
 import { attempts, type AttemptRow } from "../../src/messages/rows.ts";
 import type { Write } from "../../src/ports/storage.ts";
-import { rowsOf } from "../support/storage/rows.ts";
 import { accepted, carrier, lost } from "../support/engines/carrier.ts";
 import { world } from "../support/engines/world.ts";
 import { beforeCommits } from "../support/storage/groups.ts";
+import { rowsOf } from "../support/storage/rows.ts";
 
 const recordsLostAnswer = (writes: readonly Write[]): boolean =>
   writes.some(

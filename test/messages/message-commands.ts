@@ -1,11 +1,11 @@
 /** Commands on messages. Each runs on the model and on the engine. */
 import fc from "fast-check";
 import { expect } from "vitest";
-import type { AccountHandle } from "../../src/host/handles/handles.ts";
 import type { VirtualClock } from "../../adapters/testing/index.ts";
+import type { AccountHandle } from "../../src/host/handles/handles.ts";
 import type { Carrier } from "../support/engines/carrier.ts";
-import { type Evidence, ModelMessage, type Plan } from "./message-model.ts";
 import { outcome } from "../support/outcome.ts";
+import { ModelMessage, type Evidence, type Plan } from "./message-model.ts";
 
 export interface Model {
   readonly messages: ModelMessage[];

@@ -12,12 +12,12 @@ import {
   providerId,
   refused,
 } from "../support/engines/carrier.ts";
+import { world } from "../support/engines/world.ts";
+import { everyEvent } from "../support/pages.ts";
 import { runsOn } from "../support/runs.ts";
 import { lightStorages, storages } from "../support/storage/storages.ts";
-import { world } from "../support/engines/world.ts";
 import { messageCommands } from "./message-commands.ts";
 import { receiptsMs } from "./message-model.ts";
-import { everyEvent } from "../support/pages.ts";
 
 /** The successive statuses of a message by its timeline. */
 async function told(

@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
+import { SharedStorage } from "../../adapters/testing/world/ports/shared-storage.ts";
 import { attempts } from "../../src/messages/rows.ts";
 import type { SendAnswer, Transport } from "../../src/ports/transport.ts";
-import { SharedStorage } from "../../adapters/testing/world/ports/shared-storage.ts";
 import { busy, carrier } from "../support/engines/carrier.ts";
 import { world } from "../support/engines/world.ts";
 import { withGroups } from "../support/storage/groups.ts";

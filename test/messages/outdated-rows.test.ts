@@ -1,14 +1,13 @@
 /** What another process changes during a carrier's call, when this one remembers the rows. */
 import { describe, expect, it } from "vitest";
+import { messages } from "../../src/messages/rows.ts";
 import { keyOf, positionColumnOf } from "../../src/ports/collection.ts";
 import type { Insert, Update } from "../../src/ports/storage.ts";
 import type { SendAnswer, SendContext } from "../../src/ports/transport.ts";
-import { messages } from "../../src/messages/rows.ts";
-import type { Ground } from "../support/storage/storages.ts";
 import { accepted, busy, carrier, held, lost, refused } from "../support/engines/carrier.ts";
-import { lightStorages, storages } from "../support/storage/storages.ts";
 import { world } from "../support/engines/world.ts";
 import { withGroups } from "../support/storage/groups.ts";
+import { lightStorages, storages, type Ground } from "../support/storage/storages.ts";
 
 const to = "+15005550001";
 

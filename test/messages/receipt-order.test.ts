@@ -6,8 +6,8 @@ import type { Route } from "../../src/ports/route.ts";
 import type { SendAnswer, SendContext } from "../../src/ports/transport.ts";
 import { accepted, busy, carrier, lost, providerId, refused } from "../support/engines/carrier.ts";
 import { fastForward } from "../support/engines/fast-forward.ts";
-import { isLong } from "../support/runs.ts";
 import { stopped, world } from "../support/engines/world.ts";
+import { isLong } from "../support/runs.ts";
 
 /** A carrier's answer to one call, and how long it takes, in milliseconds. */
 interface Answered {

@@ -1,8 +1,8 @@
 /** Messages over two transports that the first refuses for now. */
 import { describe, expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
-import type { Route } from "../../src/ports/route.ts";
 import type { CarrierErrorCode } from "../../src/ports/carrier-errors.ts";
+import type { Route } from "../../src/ports/route.ts";
 import type { SendAnswer, SendContext } from "../../src/ports/transport.ts";
 import { accepted, busy, carrier, lost } from "../support/engines/carrier.ts";
 import { world } from "../support/engines/world.ts";

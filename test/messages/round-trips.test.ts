@@ -5,11 +5,11 @@
 import { expect, it } from "vitest";
 import type { Lookup } from "../../src/ports/storage.ts";
 import { accepted, carrier, held } from "../support/engines/carrier.ts";
-import { counting } from "../support/storage/counting.ts";
-import { over } from "../support/over.ts";
-import { storages } from "../support/storage/storages.ts";
 import { world } from "../support/engines/world.ts";
+import { over } from "../support/over.ts";
+import { counting } from "../support/storage/counting.ts";
 import { beforeCommits, withGroups } from "../support/storage/groups.ts";
+import { storages } from "../support/storage/storages.ts";
 
 const postgres = storages.find(({ name }) => name === "PostgreSQL") ?? expect.fail("no PostgreSQL");
 

@@ -1,22 +1,22 @@
 /** Messages over the transports of their routes. */
 import { describe, expect, it } from "vitest";
+import { memory } from "../../adapters/storage/memory/index.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
-import type { Route } from "../../src/ports/route.ts";
 import type { CarrierErrorCode } from "../../src/ports/carrier-errors.ts";
+import type { Route } from "../../src/ports/route.ts";
 import type { Receipt, SendAnswer } from "../../src/ports/transport.ts";
 import {
   accepted,
   busy,
   carrier,
-  type Carrier,
   held,
   lost,
   providerId,
+  type Carrier,
   type Script,
 } from "../support/engines/carrier.ts";
-import { memory } from "../../adapters/storage/memory/index.ts";
-import { over } from "../support/over.ts";
 import { stopped, world } from "../support/engines/world.ts";
+import { over } from "../support/over.ts";
 
 const to = "+15005550001";
 const no = (code: CarrierErrorCode, permanent = true): SendAnswer => ({

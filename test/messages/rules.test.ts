@@ -1,27 +1,27 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { messageStatuses } from "../../src/kernel/message-status.ts";
 import {
-  type AfterAttempt,
   applyAnswer,
-  carrierError,
-  evidenceOf,
   applyLostAnswer,
   applyNotSent,
+  carrierError,
+  evidenceOf,
+  type AfterAttempt,
 } from "../../src/messages/attempts/attempt-rules.ts";
+import { maxAttempts } from "../../src/messages/routes/route-rules.ts";
 import {
-  endEventOf,
-  cancel,
   applyEvidence,
+  applyReceiptTimeout,
+  cancel,
   edit,
+  endEventOf,
   expire,
   handOver,
   isWithCarrier,
-  type MessageState,
   release,
-  applyReceiptTimeout,
+  type MessageState,
 } from "../../src/messages/rules.ts";
-import { maxAttempts } from "../../src/messages/routes/route-rules.ts";
-import { messageStatuses } from "../../src/kernel/message-status.ts";
 import type { Receipt, SendAnswer } from "../../src/ports/transport.ts";
 
 const now = 1_000_000;

@@ -4,9 +4,9 @@ import type { MessagingEngine } from "../../src/engine.ts";
 import { messages } from "../../src/messages/rows.ts";
 import type { Message } from "../../src/messages/types.ts";
 import { carrier } from "../support/engines/carrier.ts";
-import { lightStorages } from "../support/storage/storages.ts";
 import { world } from "../support/engines/world.ts";
 import { beforeCommits } from "../support/storage/groups.ts";
+import { lightStorages } from "../support/storage/storages.ts";
 
 const minute = 60_000;
 const to = "+15005550001";

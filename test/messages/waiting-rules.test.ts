@@ -10,10 +10,10 @@ import {
   expire,
   expiredDecision,
   handOver,
-  type MessageState,
   plan,
   policyError,
   release,
+  type MessageState,
 } from "../../src/messages/rules.ts";
 
 const now = 10 * maxScheduleAheadMs;

@@ -2,7 +2,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { runNode } from "./child.ts";
 import { WorkingCopy } from "./copy.ts";
-import { type Mutant, planted } from "./mutant.ts";
+import { planted, type Mutant } from "./mutant.ts";
 
 /** How long the compiler may be silent: it prints nothing until it has read everything. */
 const silentMs = 900_000;

@@ -2,7 +2,7 @@ import { cp, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os";
 import { join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type Mutant, planted } from "./mutant.ts";
+import { planted, type Mutant } from "./mutant.ts";
 
 /** The root of the repository. */
 const root = fileURLToPath(new URL("../..", import.meta.url));

@@ -1,8 +1,8 @@
 import { parseArgs } from "node:util";
-import { mutants } from "./index.ts";
-import { WorkingCopy } from "./copy.ts";
 import { compileErrors } from "./compile.ts";
-import { type Finding, type Histories, simulatorFinds, testsFind } from "./detect.ts";
+import { WorkingCopy } from "./copy.ts";
+import { simulatorFinds, testsFind, type Finding, type Histories } from "./detect.ts";
+import { mutants } from "./index.ts";
 import { areaNames, type Mutant } from "./mutant.ts";
 
 const help = `\`npm run mutants\` plants bugs in copies of the repository and says what finds them.

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { WorkingCopy } from "./copy.ts";
-import { type Equivalent, type RulesFile, rulesFiles } from "./rules-files.ts";
+import { rulesFiles, type Equivalent, type RulesFile } from "./rules-files.ts";
 
 /** Pinned: another version may change other places, and scores could not be compared. */
 const strykerVersion = "10.1.1";

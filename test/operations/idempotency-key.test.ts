@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
-  type IdempotencyKey,
   idempotencyKeyOf,
   isIdempotencyKey,
   storedKey,
+  type IdempotencyKey,
 } from "../../src/operations/execution/idempotency-key.ts";
 
 const visible = fc.string({

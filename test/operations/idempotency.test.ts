@@ -1,17 +1,17 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { AccountHandle } from "../../src/host/handles/handles.ts";
-import type { KeyOptions } from "../../src/operations/handle-methods.ts";
 import { TidingsError } from "../../src/kernel/errors.ts";
-import type { StoragePort } from "../../src/ports/storage.ts";
 import { idempotency } from "../../src/operations/execution/rows.ts";
+import type { KeyOptions } from "../../src/operations/handle-methods.ts";
+import type { StoragePort } from "../../src/ports/storage.ts";
 import { carrier, lost } from "../support/engines/carrier.ts";
-import { runsOn } from "../support/runs.ts";
-import { lightStorages, storages } from "../support/storage/storages.ts";
 import { world } from "../support/engines/world.ts";
+import { errorOf } from "../support/outcome.ts";
+import { runsOn } from "../support/runs.ts";
 import { failingCommits, withGroups } from "../support/storage/groups.ts";
 import { rowsOf } from "../support/storage/rows.ts";
-import { errorOf } from "../support/outcome.ts";
+import { lightStorages, storages } from "../support/storage/storages.ts";
 
 const hello = { to: "+15005550001", body: "Hello" };
 const hourMs = 3_600_000;

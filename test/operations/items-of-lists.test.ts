@@ -6,11 +6,11 @@ import { contacts, identityByAddress } from "../../src/contacts/rows.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
 import { imported } from "../contacts/helpers.ts";
-import { rowsOf } from "../support/storage/rows.ts";
 import { letWork } from "../support/engines/let-work.ts";
-import { storages } from "../support/storage/storages.ts";
 import { world } from "../support/engines/world.ts";
 import { withGroups } from "../support/storage/groups.ts";
+import { rowsOf } from "../support/storage/rows.ts";
+import { storages } from "../support/storage/storages.ts";
 
 const to = (n: number): string => `+1500555${1_000 + n}`;
 const person = "+15005559000";

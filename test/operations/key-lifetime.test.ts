@@ -1,13 +1,13 @@
-import { expect, test } from "vitest";
 import { MessagingEngine } from "tidings";
 import { memory } from "tidings/memory";
 import { sandbox } from "tidings/sandbox";
 import { simulated } from "tidings/testing";
+import { expect, test } from "vitest";
 import { idempotency, idempotencyByExpiry } from "../../src/operations/execution/rows.ts";
 import { carrier, lost, refused } from "../support/engines/carrier.ts";
-import { over } from "../support/over.ts";
 import { fastForward } from "../support/engines/fast-forward.ts";
 import { world } from "../support/engines/world.ts";
+import { over } from "../support/over.ts";
 import { cases } from "../support/runs.ts";
 import { rowsOf } from "../support/storage/rows.ts";
 

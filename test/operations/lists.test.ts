@@ -4,10 +4,10 @@ import type { AccountHandle } from "../../src/host/handles/handles.ts";
 import type { ListMessages } from "../../src/messages/input-types.ts";
 import type { Message } from "../../src/messages/types.ts";
 import { accepted, carrier, refused } from "../support/engines/carrier.ts";
+import { world } from "../support/engines/world.ts";
 import { over } from "../support/over.ts";
 import { runsOn } from "../support/runs.ts";
 import { lightStorages } from "../support/storage/storages.ts";
-import { world } from "../support/engines/world.ts";
 
 const iso = (ms: number): string => new Date(ms).toISOString();
 

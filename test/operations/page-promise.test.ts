@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { type PagePromise, pagePromise } from "../../src/operations/index.ts";
+import { pagePromise, type PagePromise } from "../../src/operations/index.ts";
 
 /** A list of three pages, one of which is empty, as a filtered page can be. */
 function threePages(): { list: PagePromise<number>; read: (string | undefined)[] } {

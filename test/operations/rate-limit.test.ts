@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { call } from "../api/call.ts";
-import { storages } from "../support/storage/storages.ts";
 import { world } from "../support/engines/world.ts";
+import { storages } from "../support/storage/storages.ts";
 
 const path = "/v1/account";
 

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import type { CommandOptions } from "../../src/operations/handle-methods.ts";
+import { defaultLimits } from "../../src/kernel/limits.ts";
 import { apiRoutes } from "../../src/modules.ts";
 import { takesKey } from "../../src/operations/api-route.ts";
-import { defaultLimits } from "../../src/kernel/limits.ts";
-import { lightStorages } from "../support/storage/storages.ts";
-import { world } from "../support/engines/world.ts";
+import type { CommandOptions } from "../../src/operations/handle-methods.ts";
 import { call, textOf } from "../api/call.ts";
+import { world } from "../support/engines/world.ts";
 import { failingCommits } from "../support/storage/groups.ts";
+import { lightStorages } from "../support/storage/storages.ts";
 
 const keyed = (idempotencyKey: string): CommandOptions => ({ idempotencyKey });
 const phone = "+15005550001";

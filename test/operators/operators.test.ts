@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { call, jsonOf } from "../api/call.ts";
-import { storages } from "../support/storage/storages.ts";
 import { world } from "../support/engines/world.ts";
+import { storages } from "../support/storage/storages.ts";
 
 const avatar_url = "https://shop.example/kim.png";
 

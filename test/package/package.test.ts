@@ -14,12 +14,12 @@ import {
   threads,
   versionCheck,
 } from "../../tsup.config.ts";
+import { samplesOf } from "../examples/samples.ts";
 import { chromium } from "../support/browser/chromium.ts";
 import { compile } from "../support/compile.ts";
 import { cases, isLong } from "../support/runs.ts";
-import { installIn, type Manifest, onWindows } from "./consumer.ts";
+import { installIn, onWindows, type Manifest } from "./consumer.ts";
 import { playStory, startTidings } from "./journey.ts";
-import { samplesOf } from "../examples/samples.ts";
 
 const manifest = JSON.parse(readFileSync("package.json", "utf8")) as Manifest;
 const specifiers = Object.keys(manifest.exports).map((subpath) =>

@@ -1,5 +1,5 @@
-import * as z from "zod";
 import { expect, it } from "vitest";
+import * as z from "zod";
 import { action, type Action } from "../../src/ports/action.ts";
 
 const good: Action = {

@@ -7,8 +7,8 @@ import { TidingsError } from "../../src/kernel/errors.ts";
 import { errorLogger, silent, withoutMessage } from "../../src/ports/logger.ts";
 import { call } from "../api/call.ts";
 import { carrier } from "../support/engines/carrier.ts";
-import { over } from "../support/over.ts";
 import { world } from "../support/engines/world.ts";
+import { over } from "../support/over.ts";
 
 /** The ways in which loggers print the fact `err`. */
 const printers: readonly (readonly [name: string, print: (err: unknown) => string])[] = [

@@ -7,12 +7,12 @@ import { messages } from "../../src/messages/rows.ts";
 import type { StoragePort, Write } from "../../src/ports/storage.ts";
 import type { Event } from "../../src/webhooks/event-catalog.ts";
 import { agency, visitor } from "../agents/world.ts";
-import { rowsOf } from "../support/storage/rows.ts";
 import { eventually } from "../events/consumers/storages-with-table.ts";
 import { held } from "../support/engines/carrier.ts";
-import { storages } from "../support/storage/storages.ts";
 import { world } from "../support/engines/world.ts";
 import { beforeCommits } from "../support/storage/groups.ts";
+import { rowsOf } from "../support/storage/rows.ts";
+import { storages } from "../support/storage/storages.ts";
 
 /** Whether a commit writes the row of a message: a redaction, and nothing else in these tests. */
 const redacts = (writes: readonly Write[]): boolean =>

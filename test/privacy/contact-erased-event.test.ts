@@ -1,13 +1,13 @@
 /** What an erasure tells the host application, so that it can erase its copies. */
 import { expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
-import { agency } from "../agents/world.ts";
 import { events } from "../../src/events/rows.ts";
 import type { Write } from "../../src/ports/storage.ts";
-import { lightStorages } from "../support/storage/storages.ts";
+import { agency } from "../agents/world.ts";
 import { world } from "../support/engines/world.ts";
-import { receivers } from "../webhooks/receivers.ts";
 import { beforeCommits } from "../support/storage/groups.ts";
+import { lightStorages } from "../support/storage/storages.ts";
+import { receivers } from "../webhooks/receivers.ts";
 
 it.each(lightStorages)(
   "an erasure is told once for each contact that is gone, with its id alone, on $name",

@@ -1,6 +1,6 @@
 /** What an erasure leaves of the events about the contact. */
 import { expect, it } from "vitest";
-import { type EventType, eventTypes } from "../../src/events/types.ts";
+import { eventTypes, type EventType } from "../../src/events/types.ts";
 import { erasedData } from "../../src/privacy/erase-events.ts";
 import { eventDefinitionOf } from "../../src/webhooks/event-catalog.ts";
 

@@ -1,19 +1,19 @@
 /** Changes to a contact while it is erased. */
 import { describe, expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
-import type { MessagingEngine } from "../../src/engine.ts";
 import { identities } from "../../src/contacts/rows.ts";
 import { conversations } from "../../src/conversations/rows.ts";
+import type { MessagingEngine } from "../../src/engine.ts";
 import { attempts, messages } from "../../src/messages/rows.ts";
 import { idempotency } from "../../src/operations/execution/rows.ts";
 import type { Collection } from "../../src/ports/collection.ts";
 import type { Policy } from "../../src/ports/policy.ts";
 import type { Write } from "../../src/ports/storage.ts";
-import { tablesWith } from "../support/storage/rows.ts";
 import { carrier } from "../support/engines/carrier.ts";
 import { world } from "../support/engines/world.ts";
-import { beforeCommits, beforeReads } from "../support/storage/groups.ts";
 import { outcome } from "../support/outcome.ts";
+import { beforeCommits, beforeReads } from "../support/storage/groups.ts";
+import { tablesWith } from "../support/storage/rows.ts";
 import { storages } from "../support/storage/storages.ts";
 
 const phone = "+4915112345678";

@@ -1,16 +1,16 @@
 /** Pairs of concurrent operations: one runs completely between the other's reads and commit. */
 import { describe, expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
+import { SharedStorage } from "../../adapters/testing/world/ports/shared-storage.ts";
 import type { AccountHandle } from "../../src/host/handles/handles.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
-import { SharedStorage } from "../../adapters/testing/world/ports/shared-storage.ts";
-import { cases, pointsApart } from "../support/runs.ts";
-import { type StorageCase, storages } from "../support/storage/storages.ts";
-import { world } from "../support/engines/world.ts";
-import { checkContacts } from "../contacts/invariants.ts";
 import { imported } from "../contacts/helpers.ts";
-import { tablesWith } from "../support/storage/rows.ts";
+import { checkContacts } from "../contacts/invariants.ts";
+import { world } from "../support/engines/world.ts";
 import { outcome } from "../support/outcome.ts";
+import { cases, pointsApart } from "../support/runs.ts";
+import { tablesWith } from "../support/storage/rows.ts";
+import { storages, type StorageCase } from "../support/storage/storages.ts";
 
 const numbers = ["+4915112345671", "+4915112345672", "+4915112345673"] as const;
 const [ann] = numbers;

@@ -1,23 +1,23 @@
 /** Redactions of messages in conversations with more agent runs than one transaction handles. */
 import { describe, expect, it, onTestFinished } from "vitest";
-import { memory } from "../../adapters/storage/memory/index.ts";
 import { english } from "../../adapters/language/index.ts";
+import { memory } from "../../adapters/storage/memory/index.ts";
 import { simulated } from "../../adapters/testing/index.ts";
 import { runs } from "../../src/agents/runs/rows.ts";
 import { MessagingEngine } from "../../src/engine.ts";
-import { jobs } from "../../src/queue/jobs/rows.ts";
 import type { ModelAnswer, ModelTurn } from "../../src/ports/agent-model.ts";
-import type { StoragePort } from "../../src/ports/storage.ts";
-import { agency, visitor } from "../agents/world.ts";
-import { rowsOf, tablesWith } from "../support/storage/rows.ts";
-import { carrier } from "../support/engines/carrier.ts";
-import { cases, pointsApart } from "../support/runs.ts";
 import { silent } from "../../src/ports/logger.ts";
-import { lightStorages } from "../support/storage/storages.ts";
+import type { StoragePort } from "../../src/ports/storage.ts";
+import { jobs } from "../../src/queue/jobs/rows.ts";
+import { agency, visitor } from "../agents/world.ts";
+import { carrier } from "../support/engines/carrier.ts";
 import { stopped } from "../support/engines/world.ts";
-import { receivers } from "../webhooks/receivers.ts";
-import { beforeCommits, mortal } from "../support/storage/groups.ts";
 import { outcome } from "../support/outcome.ts";
+import { cases, pointsApart } from "../support/runs.ts";
+import { beforeCommits, mortal } from "../support/storage/groups.ts";
+import { rowsOf, tablesWith } from "../support/storage/rows.ts";
+import { lightStorages } from "../support/storage/storages.ts";
+import { receivers } from "../webhooks/receivers.ts";
 
 /** A model that observes the last message. Its run quotes all messages that it has read. */
 function quoting({ messages: heard }: ModelTurn): ModelAnswer {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { maxLabels } from "../../src/contacts/input-types.ts";
-import { conversationToKeep, type MergeFacts, mergedFacts } from "../../src/privacy/merge-rules.ts";
+import { conversationToKeep, mergedFacts, type MergeFacts } from "../../src/privacy/merge-rules.ts";
 
 const word = fc.stringMatching(/^[a-z]{3,8}$/);
 const facts: fc.Arbitrary<MergeFacts> = fc.record({

@@ -1,18 +1,18 @@
 import { describe, expect, it } from "vitest";
-import { jobs } from "../../src/queue/jobs/rows.ts";
-import { call, jsonOf } from "../api/call.ts";
-import { carrier } from "../support/engines/carrier.ts";
-import { lightStorages, storages, type StorageCase } from "../support/storage/storages.ts";
-import { world } from "../support/engines/world.ts";
-import { addressesOf } from "../contacts/helpers.ts";
-import { rowsOf } from "../support/storage/rows.ts";
-import { mortal } from "../support/storage/groups.ts";
-import { all, everyEvent } from "../support/pages.ts";
-import { outcome } from "../support/outcome.ts";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { contacts } from "../../src/contacts/rows.ts";
 import type { Index } from "../../src/ports/collection.ts";
+import { jobs } from "../../src/queue/jobs/rows.ts";
+import { call, jsonOf } from "../api/call.ts";
+import { addressesOf } from "../contacts/helpers.ts";
+import { carrier } from "../support/engines/carrier.ts";
+import { world } from "../support/engines/world.ts";
+import { outcome } from "../support/outcome.ts";
+import { all, everyEvent } from "../support/pages.ts";
+import { mortal } from "../support/storage/groups.ts";
 import { readingByIndex } from "../support/storage/reading-by-index.ts";
+import { rowsOf } from "../support/storage/rows.ts";
+import { lightStorages, storages, type StorageCase } from "../support/storage/storages.ts";
 
 const [ann, bob, cem] = ["+4915112345671", "+4915112345672", "+4915112345673"] as const;
 

@@ -2,23 +2,23 @@ import { expect, it } from "vitest";
 import { z } from "zod";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { SharedStorage } from "../../adapters/testing/world/ports/shared-storage.ts";
-import type { MessagingEngine } from "../../src/engine.ts";
-import type { Message } from "../../src/messages/types.ts";
-import { messages } from "../../src/messages/rows.ts";
-import { awaitingRuns, openRuns, runs } from "../../src/agents/runs/rows.ts";
 import { maxHistory } from "../../src/agents/runs/limits.ts";
-import type { Index } from "../../src/ports/collection.ts";
-import type { StoragePort, Write } from "../../src/ports/storage.ts";
+import { awaitingRuns, openRuns, runs } from "../../src/agents/runs/rows.ts";
+import type { MessagingEngine } from "../../src/engine.ts";
+import { messages } from "../../src/messages/rows.ts";
+import type { Message } from "../../src/messages/types.ts";
 import { idempotency } from "../../src/operations/execution/rows.ts";
 import type { ModelAnswer, ModelTurn } from "../../src/ports/agent-model.ts";
-import { agency, visitor } from "../agents/world.ts";
-import { rowsOf, tablesWith } from "../support/storage/rows.ts";
-import { carrier, held } from "../support/engines/carrier.ts";
-import { readingByIndex } from "../support/storage/reading-by-index.ts";
-import { stopping, world } from "../support/engines/world.ts";
-import { beforeCommits } from "../support/storage/groups.ts";
-import { outcome } from "../support/outcome.ts";
+import type { Index } from "../../src/ports/collection.ts";
+import type { StoragePort, Write } from "../../src/ports/storage.ts";
 import { actionOf } from "../agents/actions.ts";
+import { agency, visitor } from "../agents/world.ts";
+import { carrier, held } from "../support/engines/carrier.ts";
+import { stopping, world } from "../support/engines/world.ts";
+import { outcome } from "../support/outcome.ts";
+import { beforeCommits } from "../support/storage/groups.ts";
+import { readingByIndex } from "../support/storage/reading-by-index.ts";
+import { rowsOf, tablesWith } from "../support/storage/rows.ts";
 
 const pay = actionOf({
   name: "pay_out",

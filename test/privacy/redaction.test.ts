@@ -2,18 +2,18 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { memory } from "../../adapters/storage/memory/index.ts";
+import type { CreatePlaybook } from "../../src/agents/playbooks/input-types.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
 import { consumerEvents } from "../../src/events/consumers/rows.ts";
-import type { CreatePlaybook } from "../../src/agents/playbooks/input-types.ts";
-import type { ModelAnswer, ModelTurn } from "../../src/ports/agent-model.ts";
-import { rowsOf, tablesWith } from "../support/storage/rows.ts";
-import { agency, visitor } from "../agents/world.ts";
 import { observations } from "../../src/observations/rows.ts";
-import { held } from "../support/engines/carrier.ts";
-import { lightStorages } from "../support/storage/storages.ts";
-import { mortal } from "../support/storage/groups.ts";
-import { outcome } from "../support/outcome.ts";
+import type { ModelAnswer, ModelTurn } from "../../src/ports/agent-model.ts";
 import { actionOf } from "../agents/actions.ts";
+import { agency, visitor } from "../agents/world.ts";
+import { held } from "../support/engines/carrier.ts";
+import { outcome } from "../support/outcome.ts";
+import { mortal } from "../support/storage/groups.ts";
+import { rowsOf, tablesWith } from "../support/storage/rows.ts";
+import { lightStorages } from "../support/storage/storages.ts";
 
 describe.each(lightStorages)("a redaction on $name", ({ open }) => {
   it("removes consumers' errors about the message's events, and no others", async () => {

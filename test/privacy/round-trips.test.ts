@@ -3,28 +3,28 @@
  * to. Other commands wait for each transaction, so none may take a round trip for each row.
  */
 import { describe, expect, it } from "vitest";
+import { runs } from "../../src/agents/runs/rows.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
+import { consumerEvents } from "../../src/events/consumers/rows.ts";
 import type { EngineOptions } from "../../src/host/options/options.ts";
-import { idempotency } from "../../src/operations/execution/rows.ts";
 import { observations } from "../../src/observations/rows.ts";
+import { idempotency } from "../../src/operations/execution/rows.ts";
+import { standardHistoryChunks } from "../../src/operations/runtime.ts";
 import type { Collection } from "../../src/ports/collection.ts";
 import type { Write } from "../../src/ports/storage.ts";
-import { standardHistoryChunks } from "../../src/operations/runtime.ts";
+import { mail } from "../../src/webchat/rows.ts";
 import {
   deliveries,
   deliveryAttempts,
   webhookPatterns,
-  type WebhookRow,
   webhooks,
+  type WebhookRow,
 } from "../../src/webhooks/rows.ts";
-import { consumerEvents } from "../../src/events/consumers/rows.ts";
-import { runs } from "../../src/agents/runs/rows.ts";
-import { mail } from "../../src/webchat/rows.ts";
-import { rowsOf } from "../support/storage/rows.ts";
-import { counting } from "../support/storage/counting.ts";
-import { cases, isLong } from "../support/runs.ts";
-import { lightStorages, storages } from "../support/storage/storages.ts";
 import { stopped, world } from "../support/engines/world.ts";
+import { cases, isLong } from "../support/runs.ts";
+import { counting } from "../support/storage/counting.ts";
+import { rowsOf } from "../support/storage/rows.ts";
+import { lightStorages, storages } from "../support/storage/storages.ts";
 import { receivers } from "../webhooks/receivers.ts";
 
 const phone = "+15005550101";

@@ -1,15 +1,15 @@
 /** A message that is due at once may be handed over in the transaction that accepts it. */
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { jobs } from "../../src/queue/jobs/rows.ts";
-import { attempts } from "../../src/messages/rows.ts";
 import { TidingsError } from "../../src/kernel/errors.ts";
+import { attempts } from "../../src/messages/rows.ts";
 import type { Clock, SendAnswer, StoragePort } from "../../src/ports/index.ts";
+import { jobs } from "../../src/queue/jobs/rows.ts";
 import { accepted, carrier, held } from "../support/engines/carrier.ts";
-import { over } from "../support/over.ts";
-import { lightStorages, storages } from "../support/storage/storages.ts";
 import { world } from "../support/engines/world.ts";
+import { over } from "../support/over.ts";
 import { beforeCommits } from "../support/storage/groups.ts";
+import { lightStorages, storages } from "../support/storage/storages.ts";
 
 const to = (n: number): string => `+1500555${1_000 + n}`;
 

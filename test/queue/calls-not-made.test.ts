@@ -4,10 +4,10 @@ import { TidingsError } from "../../src/kernel/index.ts";
 import { maxAttempts } from "../../src/messages/routes/route-rules.ts";
 import type { StoragePort, Write } from "../../src/ports/storage.ts";
 import { accepted, busy, carrier, held, lost } from "../support/engines/carrier.ts";
-import { over } from "../support/over.ts";
-import { lightStorages } from "../support/storage/storages.ts";
 import { stopped, world } from "../support/engines/world.ts";
+import { over } from "../support/over.ts";
 import { withGroups } from "../support/storage/groups.ts";
+import { lightStorages } from "../support/storage/storages.ts";
 
 const hello = { to: "+15005550001", body: "Hello" };
 

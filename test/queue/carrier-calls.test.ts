@@ -12,11 +12,11 @@ import {
   providerId,
   refused,
 } from "../support/engines/carrier.ts";
-import { runsOn } from "../support/runs.ts";
 import { fastForward } from "../support/engines/fast-forward.ts";
-import { lightStorages } from "../support/storage/storages.ts";
-import { rowsOf } from "../support/storage/rows.ts";
 import { stopped, world } from "../support/engines/world.ts";
+import { runsOn } from "../support/runs.ts";
+import { rowsOf } from "../support/storage/rows.ts";
+import { lightStorages } from "../support/storage/storages.ts";
 
 const hello = { to: "+15005550001", body: "Hello" };
 

@@ -1,7 +1,7 @@
 /** The turns of classes: better ones first, and none starves. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { classAt, type JobClass, jobClasses, pickByClass } from "../../src/queue/jobs/classes.ts";
+import { classAt, jobClasses, pickByClass, type JobClass } from "../../src/queue/jobs/classes.ts";
 
 const rankOf = (jobClass: JobClass): number => jobClasses.indexOf(jobClass);
 const best = (waiting: readonly JobClass[]): JobClass =>

@@ -1,22 +1,22 @@
 import { describe, expect, it } from "vitest";
-import { engineById, engines } from "../../src/queue/engine-register.ts";
-import { jobByName, jobs, type JobRow } from "../../src/queue/jobs/rows.ts";
-import type { JobKind } from "../../src/queue/jobs/job-kinds.ts";
+import type { MessagingEngine } from "../../src/engine.ts";
+import type { EngineOptions } from "../../src/host/options/options.ts";
+import { TidingsError } from "../../src/kernel/errors.ts";
+import { schema } from "../../src/modules.ts";
 import type { EngineLock } from "../../src/ports/engine-locks.ts";
 import type { HttpClient, HttpOutcome } from "../../src/ports/http-client.ts";
 import type { StoragePort, Write } from "../../src/ports/storage.ts";
 import type { SendAnswer } from "../../src/ports/transport.ts";
-import type { EngineOptions } from "../../src/host/options/options.ts";
-import { TidingsError } from "../../src/kernel/errors.ts";
-import type { MessagingEngine } from "../../src/engine.ts";
+import { engineById, engines } from "../../src/queue/engine-register.ts";
+import type { JobKind } from "../../src/queue/jobs/job-kinds.ts";
+import { jobByName, jobs, type JobRow } from "../../src/queue/jobs/rows.ts";
 import { accepted, busy, carrier, held, providerId } from "../support/engines/carrier.ts";
+import { stopped, world } from "../support/engines/world.ts";
 import { eventually } from "../support/eventually.ts";
 import { over } from "../support/over.ts";
 import { cases } from "../support/runs.ts";
-import { lightStorages, storages } from "../support/storage/storages.ts";
-import { stopped, world } from "../support/engines/world.ts";
-import { schema } from "../../src/modules.ts";
 import { withGroups } from "../support/storage/groups.ts";
+import { lightStorages, storages } from "../support/storage/storages.ts";
 
 /** Within this time work has to continue: far less than the minute of a lease. */
 const soonMs = 3_000;

@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
+import { memory } from "../../adapters/storage/memory/index.ts";
+import { schema } from "../../src/modules.ts";
 import type { Range } from "../../src/ports/storage.ts";
 import { jobByName, jobs, jobsByDueTime, jobsByLane } from "../../src/queue/jobs/rows.ts";
-import { schema } from "../../src/modules.ts";
 import { accepted, busy, carrier, held } from "../support/engines/carrier.ts";
+import { world } from "../support/engines/world.ts";
 import { over } from "../support/over.ts";
 import { cases } from "../support/runs.ts";
 import { lightStorages, storages } from "../support/storage/storages.ts";
-import { world } from "../support/engines/world.ts";
 import { job } from "./job-row.ts";
-import { memory } from "../../adapters/storage/memory/index.ts";
 
 describe.each(lightStorages)("dispatch on $name", ({ open }) => {
   it("leaves jobs of a kind that it does not know to a newer engine", async () => {

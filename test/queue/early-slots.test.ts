@@ -3,15 +3,15 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { TidingsError } from "../../src/kernel/errors.ts";
 import { attempts, messages } from "../../src/messages/rows.ts";
+import type { SendAnswer, StoragePort, Write } from "../../src/ports/index.ts";
 import { decodeLane } from "../../src/queue/jobs/lane.ts";
 import { jobs } from "../../src/queue/jobs/rows.ts";
-import type { SendAnswer, StoragePort, Write } from "../../src/ports/index.ts";
-import { beforeCommits } from "../support/storage/groups.ts";
-import { accepted, type Carrier, carrier, held } from "../support/engines/carrier.ts";
-import { runs } from "../support/runs.ts";
-import { lightStorages, storages } from "../support/storage/storages.ts";
+import { accepted, carrier, held, type Carrier } from "../support/engines/carrier.ts";
 import { world } from "../support/engines/world.ts";
+import { runs } from "../support/runs.ts";
+import { beforeCommits } from "../support/storage/groups.ts";
 import { rowsOf } from "../support/storage/rows.ts";
+import { lightStorages, storages } from "../support/storage/storages.ts";
 
 const to = (n: number): string => `+1500555${1_000 + n}`;
 

@@ -6,13 +6,13 @@ import { seededRandom } from "../../adapters/testing/index.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
 import { schema } from "../../src/modules.ts";
 import { DueJobs } from "../../src/queue/dispatcher/due-jobs.ts";
-import { type DueJob, dueJob } from "../../src/queue/dispatcher/round-robin.ts";
+import { dueJob, type DueJob } from "../../src/queue/dispatcher/round-robin.ts";
 import { decodeLane, type Lane } from "../../src/queue/jobs/lane.ts";
-import { type JobRow, jobs } from "../../src/queue/jobs/rows.ts";
+import { jobs, type JobRow } from "../../src/queue/jobs/rows.ts";
 import { unscopedReads } from "../../src/store/reads/reads.ts";
 import { carrier } from "../support/engines/carrier.ts";
-import { over } from "../support/over.ts";
 import { world } from "../support/engines/world.ts";
+import { over } from "../support/over.ts";
 import { job, laneOf, nameOf } from "./job-row.ts";
 
 const accounts = 40;

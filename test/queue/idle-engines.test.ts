@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
 import { postgres } from "../../adapters/storage/postgres/index.ts";
-import { database } from "../support/postgres/test-database.ts";
-import { realTimeStorage } from "../support/storage/real-time-storage.ts";
-import { cases, isLong } from "../support/runs.ts";
 import { world } from "../support/engines/world.ts";
+import { database } from "../support/postgres/test-database.ts";
+import { cases, isLong } from "../support/runs.ts";
+import { realTimeStorage } from "../support/storage/real-time-storage.ts";
 
 const minutes = isLong ? 2 : 0.5;
 

@@ -1,21 +1,21 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { seededRandom, virtualClock } from "../../adapters/testing/index.ts";
 import { consumeJob } from "../../src/events/consumers/job-orders.ts";
+import { schema } from "../../src/modules.ts";
+import { silent } from "../../src/ports/logger.ts";
 import { endLeases } from "../../src/queue/engine-register.ts";
 import { arm, disarm } from "../../src/queue/jobs/arm.ts";
-import { finish, lease, moveToClass, renew } from "../../src/queue/jobs/lease.ts";
-import { jobByName, storedName } from "../../src/queue/jobs/rows.ts";
 import type { JobClass } from "../../src/queue/jobs/classes.ts";
 import type { Claim, JobOrder } from "../../src/queue/jobs/job.ts";
 import { decodeLane, type Lane } from "../../src/queue/jobs/lane.ts";
-import { silent } from "../../src/ports/logger.ts";
-import { schema } from "../../src/modules.ts";
-import { seededRandom, virtualClock } from "../../adapters/testing/index.ts";
+import { finish, lease, moveToClass, renew } from "../../src/queue/jobs/lease.ts";
+import { jobByName, storedName } from "../../src/queue/jobs/rows.ts";
 import { Store } from "../../src/store/store.ts";
 import { runsOn } from "../support/runs.ts";
+import { beforeCommits } from "../support/storage/groups.ts";
 import { storages } from "../support/storage/storages.ts";
 import { laneOf } from "./job-row.ts";
-import { beforeCommits } from "../support/storage/groups.ts";
 
 const leaseMs = 60_000;
 

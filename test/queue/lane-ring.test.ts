@@ -4,7 +4,7 @@ import { memory } from "../../adapters/storage/memory/index.ts";
 import { seededRandom } from "../../adapters/testing/index.ts";
 import { schema } from "../../src/modules.ts";
 import { LaneRing } from "../../src/queue/dispatcher/lane-ring.ts";
-import { encodeLane, type Lane, limitOf } from "../../src/queue/jobs/lane.ts";
+import { encodeLane, limitOf, type Lane } from "../../src/queue/jobs/lane.ts";
 import { jobs } from "../../src/queue/jobs/rows.ts";
 import { unscopedReads } from "../../src/store/reads/reads.ts";
 import { runs } from "../support/runs.ts";

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import type { SendAnswer } from "../../src/ports/transport.ts";
-import { StorageConflict, type StoragePort } from "../../src/ports/storage.ts";
 import { TidingsError } from "../../src/kernel/errors.ts";
+import { StorageConflict, type StoragePort } from "../../src/ports/storage.ts";
+import type { SendAnswer } from "../../src/ports/transport.ts";
 import { accepted, busy, carrier, held, type Script } from "../support/engines/carrier.ts";
-import { cases, isLong } from "../support/runs.ts";
-import { type Ground, lightStorages, storages } from "../support/storage/storages.ts";
 import { world, type World } from "../support/engines/world.ts";
+import { cases, isLong } from "../support/runs.ts";
 import { withGroups } from "../support/storage/groups.ts";
+import { lightStorages, storages, type Ground } from "../support/storage/storages.ts";
 
 const hello = { to: "+15005550001", body: "Hello" };
 

@@ -2,8 +2,8 @@ import { expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import type { SendAnswer } from "../../src/ports/transport.ts";
 import { carrier, held } from "../support/engines/carrier.ts";
-import { over } from "../support/over.ts";
 import { world } from "../support/engines/world.ts";
+import { over } from "../support/over.ts";
 
 const hello = { to: "+15005550001", body: "Hello" };
 

@@ -3,12 +3,12 @@ import { describe, expect, it } from "vitest";
 import { TidingsError } from "../../src/kernel/index.ts";
 import { messages } from "../../src/messages/rows.ts";
 import { StorageConflict, type Write } from "../../src/ports/index.ts";
-import { accepted, carrier } from "../support/engines/carrier.ts";
-import { over } from "../support/over.ts";
-import { lightStorages, storages } from "../support/storage/storages.ts";
-import { stopped, world } from "../support/engines/world.ts";
-import { failingCommits, withGroups } from "../support/storage/groups.ts";
 import { jobsByDueTime } from "../../src/queue/jobs/rows.ts";
+import { accepted, carrier } from "../support/engines/carrier.ts";
+import { stopped, world } from "../support/engines/world.ts";
+import { over } from "../support/over.ts";
+import { failingCommits, withGroups } from "../support/storage/groups.ts";
+import { lightStorages, storages } from "../support/storage/storages.ts";
 
 describe.each(lightStorages)("an engine on $name", ({ open }) => {
   it("survives a storage outage", async () => {

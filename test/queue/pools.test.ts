@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
+import { memory } from "../../adapters/storage/memory/index.ts";
 import { defaultAccountId } from "../../src/accounts/prepare-storage.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
 import { TidingsError } from "../../src/kernel/errors.ts";
 import type { SendAnswer } from "../../src/ports/transport.ts";
 import { accepted, carrier, held } from "../support/engines/carrier.ts";
-import { isLong } from "../support/runs.ts";
-import { lightStorages } from "../support/storage/storages.ts";
 import { stopped, world } from "../support/engines/world.ts";
+import { isLong } from "../support/runs.ts";
 import { beforeCommits, failingCommits } from "../support/storage/groups.ts";
-import { memory } from "../../adapters/storage/memory/index.ts";
+import { lightStorages } from "../support/storage/storages.ts";
 
 const hello = { to: "+15005550001", body: "Hello" };
 const few = { concurrency: 64, laneConcurrency: 16 } as const;

@@ -1,12 +1,12 @@
 /** Messages that are queued while the job of their conversation is leased or ends. */
 import { expect, it } from "vitest";
 import { attempts } from "../../src/messages/rows.ts";
-import { jobs } from "../../src/queue/jobs/rows.ts";
 import type { Collection, SendAnswer } from "../../src/ports/index.ts";
+import { jobs } from "../../src/queue/jobs/rows.ts";
 import { accepted, carrier, held } from "../support/engines/carrier.ts";
-import { storages } from "../support/storage/storages.ts";
 import { world } from "../support/engines/world.ts";
 import { beforeCommits } from "../support/storage/groups.ts";
+import { storages } from "../support/storage/storages.ts";
 
 const to = "+15005550001";
 const bodiesOf = ({ calls }: ReturnType<typeof carrier>) =>

@@ -2,9 +2,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { AccountId } from "../../src/kernel/ids.ts";
-import { isLower, jobClasses } from "../../src/queue/jobs/classes.ts";
 import { Slot, Slots } from "../../src/queue/dispatcher/slots.ts";
-import { classOf, groupOf, type Lane, readyLane } from "../../src/queue/jobs/lane.ts";
+import { isLower, jobClasses } from "../../src/queue/jobs/classes.ts";
+import { classOf, groupOf, readyLane, type Lane } from "../../src/queue/jobs/lane.ts";
 import { runs } from "../support/runs.ts";
 
 const accounts = ["acct_1", "acct_2"] as AccountId[];

@@ -5,12 +5,12 @@ import { memory } from "../../adapters/storage/memory/index.ts";
 import type { SendMessage } from "../../src/messages/index.ts";
 import { schema } from "../../src/modules.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
+import { actionOf } from "../agents/actions.ts";
 import { agency, visitor } from "../agents/world.ts";
 import { accepted, carrier, held } from "../support/engines/carrier.ts";
+import { world } from "../support/engines/world.ts";
 import { isLong } from "../support/runs.ts";
 import { lightStorages, storages } from "../support/storage/storages.ts";
-import { world } from "../support/engines/world.ts";
-import { actionOf } from "../agents/actions.ts";
 
 const hello = { to: "+15005550001", body: "Hello" };
 

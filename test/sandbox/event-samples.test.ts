@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from "vitest";
 import type { Contact } from "../../src/contacts/types.ts";
 import { eventResource } from "../../src/events/rows.ts";
-import { type EventType, eventTypes } from "../../src/events/types.ts";
+import { eventTypes, type EventType } from "../../src/events/types.ts";
 import { sampleData } from "../../src/sandbox/event-samples.ts";
 import { anyEventSchema } from "../../src/webhooks/event-catalog.ts";
 

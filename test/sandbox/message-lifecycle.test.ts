@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { virtualClock } from "../../adapters/testing/simulated/virtual-clock.ts";
 import { sandbox } from "../../adapters/transport/sandbox/index.ts";
 import {
   applyAnswer,
@@ -9,8 +10,8 @@ import {
   applyEvidence,
   applyReceiptTimeout,
   handOver,
-  type MessageState,
   plan,
+  type MessageState,
 } from "../../src/messages/rules.ts";
 import { silent } from "../../src/ports/logger.ts";
 import type {
@@ -19,7 +20,6 @@ import type {
   Receipt,
   ReceiptSubject,
 } from "../../src/ports/transport.ts";
-import { virtualClock } from "../../adapters/testing/simulated/virtual-clock.ts";
 
 /** A minimal dispatcher: one message, the rules and the simulated carrier. */
 async function lifeOf(to: string) {

@@ -4,8 +4,8 @@ import { memory } from "../../adapters/storage/memory/index.ts";
 import { sandbox } from "../../adapters/transport/sandbox/index.ts";
 import type { MessageStatus } from "../../src/kernel/message-status.ts";
 import { counted } from "../support/engines/carrier.ts";
-import { lightStorages } from "../support/storage/storages.ts";
 import { world } from "../support/engines/world.ts";
+import { lightStorages } from "../support/storage/storages.ts";
 
 interface Fate {
   readonly end: MessageStatus;

@@ -1,16 +1,16 @@
 /** Resets of a sandbox that is in use meanwhile. */
 import { expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
-import { identities } from "../../src/contacts/rows.ts";
 import { consentEvidence, consents } from "../../src/contacts/consent/rows.ts";
+import { identities } from "../../src/contacts/rows.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
 import type { Message } from "../../src/messages/types.ts";
-import type { SandboxResetResult } from "../../src/sandbox/types.ts";
 import type { Write } from "../../src/ports/storage.ts";
+import type { SandboxResetResult } from "../../src/sandbox/types.ts";
 import { mail, mailboxes, webchatSessions } from "../../src/webchat/rows.ts";
-import { rowsOf } from "../support/storage/rows.ts";
 import { world } from "../support/engines/world.ts";
 import { beforeCommits } from "../support/storage/groups.ts";
+import { rowsOf } from "../support/storage/rows.ts";
 
 const removesFrom = (writes: readonly Write[], name: string): boolean =>
   writes.some(({ kind, collection }) => kind === "remove" && collection.name === name);

@@ -1,9 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { virtualClock } from "../../adapters/testing/simulated/virtual-clock.ts";
 import { sandbox } from "../../adapters/transport/sandbox/index.ts";
+import type { Channel } from "../../src/kernel/channels.ts";
 import type { AttemptId, MessageId } from "../../src/kernel/ids.ts";
 import { silent } from "../../src/ports/logger.ts";
-import type { Channel } from "../../src/kernel/channels.ts";
 import type {
   Attempt,
   InboundMessage,
@@ -14,7 +15,6 @@ import type {
   SendAnswer,
   Transport,
 } from "../../src/ports/transport.ts";
-import { virtualClock } from "../../adapters/testing/simulated/virtual-clock.ts";
 
 const never = new AbortController().signal;
 const number = (last: number): string => `+1500555${String(last).padStart(4, "0")}`;

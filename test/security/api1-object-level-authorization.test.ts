@@ -2,20 +2,20 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { ApiResponse } from "../../src/api/http.ts";
 import { call, jsonOf, textOf } from "../api/call.ts";
-import { type Kept, storages, type Tenant } from "../api/world.ts";
+import { storages, type Kept, type Tenant } from "../api/world.ts";
+import { cases } from "../support/runs.ts";
 import {
-  type Body,
   guardedRoutes,
   nameOf,
   nounOf,
   requestOf,
   scopedRoutes,
   titled,
+  type Body,
 } from "./examples.ts";
 import { fieldsOf } from "./fields.ts";
 import { newOwner, type Owner } from "./owner.ts";
-import { idleWorld, type SecurityWorld, startedWorld } from "./world.ts";
-import { cases } from "../support/runs.ts";
+import { idleWorld, startedWorld, type SecurityWorld } from "./world.ts";
 
 /** A PUT adds an operator under the host application's own id, in the caller's account. */
 const addsOwn = "PUT /v1/operators/:id";

@@ -4,8 +4,8 @@
  */
 import { afterEach, describe, expect, test } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
-import { type CallbackRequest, maxCallbackBytes } from "../../src/ports/transport.ts";
 import type { HttpOutcome } from "../../src/ports/http-client.ts";
+import { maxCallbackBytes, type CallbackRequest } from "../../src/ports/transport.ts";
 import {
   answered,
   fromTelnyx,

@@ -1,12 +1,12 @@
 /** API2:2023. Only a valid key or token of the right kind lets a request in. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { drawKey } from "../../src/accounts/keys/key-format.ts";
 import { seededRandom } from "../../adapters/testing/index.ts";
-import { call, jsonOf } from "../api/call.ts";
+import { drawKey } from "../../src/accounts/keys/key-format.ts";
 import type { Guarded } from "../../src/operations/api-route.ts";
+import { call, jsonOf } from "../api/call.ts";
 import { guardedRoutes, requestOf, titled } from "./examples.ts";
 import { newOwner, type Owner } from "./owner.ts";
-import { type SecurityWorld, startedWorld } from "./world.ts";
+import { startedWorld, type SecurityWorld } from "./world.ts";
 
 interface Attempt {
   readonly what: string;

@@ -2,19 +2,19 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { ApiResponse } from "../../src/api/http.ts";
 import { call, jsonOf, textOf } from "../api/call.ts";
+import { cases } from "../support/runs.ts";
 import {
-  type Body,
   guardedRoutes,
   leastScopes,
   mustSucceed,
-  type OwnRequest,
   requestOf,
   titled,
+  type Body,
+  type OwnRequest,
 } from "./examples.ts";
 import { bodySchemaOf, fieldsOf } from "./fields.ts";
-import { newOwner, type Owner, ownerFor } from "./owner.ts";
-import { type SecurityWorld, startedWorld } from "./world.ts";
-import { cases } from "../support/runs.ts";
+import { newOwner, ownerFor, type Owner } from "./owner.ts";
+import { startedWorld, type SecurityWorld } from "./world.ts";
 
 let there: SecurityWorld;
 let own: Owner;

@@ -1,27 +1,27 @@
 /** API4:2023. What one request may cost is bounded, whoever sends it. */
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
-import type * as z from "zod";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import type * as z from "zod";
 import { fetchHandler } from "../../adapters/http/fetch.ts";
 import { nodeHandler } from "../../adapters/http/node.ts";
 import { memory } from "../../adapters/storage/memory/index.ts";
-import type { ApiHandler, ApiResponse } from "../../src/api/http.ts";
 import { createPlaybookSchema } from "../../src/agents/playbooks/input-types.ts";
-import { parse } from "../../src/kernel/validation.ts";
+import type { ApiHandler, ApiResponse } from "../../src/api/http.ts";
 import { defaultLimits } from "../../src/kernel/limits.ts";
+import { parse } from "../../src/kernel/validation.ts";
 import { sendMessageSchema } from "../../src/messages/input-types.ts";
-import { createWebhookSchema } from "../../src/webhooks/input-types.ts";
 import { idempotency } from "../../src/operations/execution/rows.ts";
+import { createWebhookSchema } from "../../src/webhooks/input-types.ts";
 import { call, jsonOf, textOf } from "../api/call.ts";
-import { heapInUse } from "../support/heap.ts";
-import { thrownBy } from "../support/thrown-by.ts";
 import { serve } from "../api/servers.ts";
-import { allRoutes, guardedRoutes, type OwnRequest, requestOf, titled } from "./examples.ts";
-import { bodySchemaOf, type Field, fieldsOf, titledField } from "./fields.ts";
-import { newOwner, type Owner, ownerFor } from "./owner.ts";
-import { idleWorld, type SecurityWorld, startedWorld } from "./world.ts";
+import { heapInUse } from "../support/heap.ts";
 import { cases } from "../support/runs.ts";
+import { thrownBy } from "../support/thrown-by.ts";
+import { allRoutes, guardedRoutes, requestOf, titled, type OwnRequest } from "./examples.ts";
+import { bodySchemaOf, fieldsOf, titledField, type Field } from "./fields.ts";
+import { newOwner, ownerFor, type Owner } from "./owner.ts";
+import { idleWorld, startedWorld, type SecurityWorld } from "./world.ts";
 
 const limits = { bodyBytes: 50_000, batchBodyBytes: 60_000, jsonDepth: 8 };
 let there: SecurityWorld;

@@ -4,7 +4,7 @@ import { keyScopes } from "../../src/operations/caller.ts";
 import { call, jsonOf } from "../api/call.ts";
 import { allRoutes, nameOf, requestOf, scopedRoutes, titled } from "./examples.ts";
 import { newOwner, type Owner } from "./owner.ts";
-import { type SecurityWorld, startedWorld } from "./world.ts";
+import { startedWorld, type SecurityWorld } from "./world.ts";
 
 let there: SecurityWorld;
 let own: Owner;

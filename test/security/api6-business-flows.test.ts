@@ -5,7 +5,7 @@ import { call, jsonOf } from "../api/call.ts";
 import { carrier } from "../support/engines/carrier.ts";
 import { guardedRoutes, requestOf, titled } from "./examples.ts";
 import { newOwner, type Owner } from "./owner.ts";
-import { type SecurityWorld, startedWorld } from "./world.ts";
+import { startedWorld, type SecurityWorld } from "./world.ts";
 
 const live = carrier({ name: "live", modes: ["live"] });
 let there: SecurityWorld;

@@ -6,9 +6,9 @@
 import { afterEach, expect, test } from "vitest";
 import { httpClient } from "../../adapters/http-client/index.ts";
 import { system } from "../../adapters/system/index.ts";
-import { call, jsonOf } from "../api/call.ts";
 import { nameServer } from "../adapters/http-client/name-server.ts";
 import { receiver } from "../adapters/http-client/receiver.ts";
+import { call, jsonOf } from "../api/call.ts";
 import { guardedRoutes, nameOf, requestOf } from "./examples.ts";
 import { alternatives, bodySchemaOf, type Schema } from "./fields.ts";
 import { newOwner } from "./owner.ts";

@@ -4,10 +4,10 @@ import { memory } from "../../adapters/storage/memory/index.ts";
 import type { ApiResponse } from "../../src/api/http.ts";
 import { call, jsonOf, textOf } from "../api/call.ts";
 import { over } from "../support/over.ts";
+import { withGroups } from "../support/storage/groups.ts";
 import { allRoutes, guardedRoutes, requestOf, titled } from "./examples.ts";
 import { newOwner, type Owner } from "./owner.ts";
-import { idleWorld, type SecurityWorld, startedWorld } from "./world.ts";
-import { withGroups } from "../support/storage/groups.ts";
+import { idleWorld, startedWorld, type SecurityWorld } from "./world.ts";
 
 const shop = "https://shop.example";
 const left = AbortSignal.abort();

@@ -1,13 +1,13 @@
 /** API9:2023. What answers is in the OpenAPI document, and what is in the document answers. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { nodeHandler } from "../../adapters/http/node.ts";
-import { call, textOf } from "../api/call.ts";
 import { ask, type RawAnswer } from "../../adapters/testing/conformance/mount/raw-http.ts";
-import { type Running, serve } from "../api/servers.ts";
+import { call, textOf } from "../api/call.ts";
+import { serve, type Running } from "../api/servers.ts";
+import { cases } from "../support/runs.ts";
 import { openApi } from "./fields.ts";
 import { newOwner, type Owner } from "./owner.ts";
 import { startedWorld, type SecurityWorld } from "./world.ts";
-import { cases } from "../support/runs.ts";
 
 let there: SecurityWorld;
 let own: Owner;

@@ -9,7 +9,7 @@ import {
   titled,
 } from "./examples.ts";
 import { newOwner, type Owner } from "./owner.ts";
-import { type SecurityWorld, startedWorld } from "./world.ts";
+import { startedWorld, type SecurityWorld } from "./world.ts";
 
 let there: SecurityWorld;
 let own: Owner;

@@ -3,12 +3,12 @@
  * a field. So a new route is attacked as soon as it has an example, and `examples.test.ts` fails
  * until it has one.
  */
-import { type TestRequest, textOf } from "../api/call.ts";
 import type { ApiResponse } from "../../src/api/http.ts";
-import type { KeyScope } from "../../src/operations/caller.ts";
-import { type ApiRoute, type Guarded, isGuarded } from "../../src/operations/api-route.ts";
-import { apiRoutes } from "../../src/modules.ts";
 import { defaultLimits } from "../../src/kernel/limits.ts";
+import { apiRoutes } from "../../src/modules.ts";
+import { isGuarded, type ApiRoute, type Guarded } from "../../src/operations/api-route.ts";
+import type { KeyScope } from "../../src/operations/caller.ts";
+import { textOf, type TestRequest } from "../api/call.ts";
 import type { Owner } from "./owner.ts";
 
 export const allRoutes: readonly ApiRoute[] = apiRoutes(defaultLimits);

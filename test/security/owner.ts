@@ -1,9 +1,9 @@
 /** An account that has one of each resource, made over HTTP as its owner would. */
 import { z } from "zod";
-import { action } from "../../src/ports/action.ts";
-import { call, jsonOf, type TestRequest, textOf } from "../api/call.ts";
-import type { ApiRoute } from "../../src/operations/api-route.ts";
 import { ulidOf } from "../../src/kernel/ids.ts";
+import type { ApiRoute } from "../../src/operations/api-route.ts";
+import { action } from "../../src/ports/action.ts";
+import { call, jsonOf, textOf, type TestRequest } from "../api/call.ts";
 import type { Tenant, World } from "../api/world.ts";
 
 /** What an account has: the ids and other names by which its resources are reached. */

@@ -1,13 +1,13 @@
 /** An engine on virtual time, so that keys can expire and rate limits stay reached. */
-import { simulated, type VirtualClock } from "../../adapters/testing/index.ts";
 import { memory } from "../../adapters/storage/memory/index.ts";
+import { simulated, type VirtualClock } from "../../adapters/testing/index.ts";
 import type { EngineOptions } from "../../src/host/options/options.ts";
 import type { Limits } from "../../src/kernel/limits.ts";
 import type { HttpClient } from "../../src/ports/http-client.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
-import { type World, world } from "../api/world.ts";
+import { world, type World } from "../api/world.ts";
 import { stopped } from "../support/engines/world.ts";
-import { type Making, refund } from "./owner.ts";
+import { refund, type Making } from "./owner.ts";
 
 export interface SecurityWorld extends World, Making {
   readonly clock: VirtualClock;

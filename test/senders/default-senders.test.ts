@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
-import type { Channel } from "../../src/kernel/channels.ts";
 import type { AccountHandle } from "../../src/index.ts";
-import { runsOn } from "../support/runs.ts";
-import { storages } from "../support/storage/storages.ts";
+import type { Channel } from "../../src/kernel/channels.ts";
 import { world } from "../support/engines/world.ts";
+import { runsOn } from "../support/runs.ts";
 import { beforeCommits } from "../support/storage/groups.ts";
+import { storages } from "../support/storage/storages.ts";
 
 const channels = ["sms", "mms"] as const;
 

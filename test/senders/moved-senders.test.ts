@@ -2,8 +2,8 @@
 import { expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { carrier } from "../support/engines/carrier.ts";
-import { isLong } from "../support/runs.ts";
 import { stopped, world } from "../support/engines/world.ts";
+import { isLong } from "../support/runs.ts";
 
 const address = "+15550000001";
 const sender = { address, channels: ["sms" as const], messages_per_second: 1 };

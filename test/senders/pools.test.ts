@@ -2,10 +2,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
-import { rankSenders } from "../../src/senders/choose-sender.ts";
 import type { AccountHandle } from "../../src/index.ts";
-import { storages } from "../support/storage/storages.ts";
+import { rankSenders } from "../../src/senders/choose-sender.ts";
 import { world } from "../support/engines/world.ts";
+import { storages } from "../support/storage/storages.ts";
 
 const numbers = Array.from({ length: 1_000 }, (_, n) => `+1500444${1_000 + n}`);
 

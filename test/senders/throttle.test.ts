@@ -2,18 +2,18 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
+import type { MessagingEngine } from "../../src/engine.ts";
+import type { EngineOptions } from "../../src/host/options/options.ts";
+import type { CreateSender, Policy } from "../../src/index.ts";
 import { decodeLane } from "../../src/queue/jobs/lane.ts";
-import { allRows } from "../simulator/rows.ts";
 import { jobs } from "../../src/queue/jobs/rows.ts";
 import { senderHandOvers, senderThrottles } from "../../src/senders/rows.ts";
-import type { MessagingEngine } from "../../src/engine.ts";
-import type { CreateSender, Policy } from "../../src/index.ts";
+import { allRows } from "../simulator/rows.ts";
 import { accepted, busy, carrier, type Carrier, type Script } from "../support/engines/carrier.ts";
-import { storages } from "../support/storage/storages.ts";
-import { stopped, world } from "../support/engines/world.ts";
 import { fastForward } from "../support/engines/fast-forward.ts";
+import { stopped, world } from "../support/engines/world.ts";
 import { cases, isLong } from "../support/runs.ts";
-import type { EngineOptions } from "../../src/host/options/options.ts";
+import { storages } from "../support/storage/storages.ts";
 
 const paced = "+15550000001";
 const day = 86_400_000;

@@ -1,16 +1,16 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { MessagingEngine } from "../../src/engine.ts";
+import type { VirtualClock } from "../../adapters/testing/index.ts";
 import {
   addScore,
-  type SentimentState,
   sentimentOf,
+  type SentimentState,
 } from "../../src/contacts/sentiment/sentiment-rules.ts";
+import type { MessagingEngine } from "../../src/engine.ts";
 import type { SentimentAnalyzer } from "../../src/ports/sentiment.ts";
-import type { VirtualClock } from "../../adapters/testing/index.ts";
+import { stopped, world } from "../support/engines/world.ts";
 import { runsOn } from "../support/runs.ts";
 import { storages } from "../support/storage/storages.ts";
-import { stopped, world } from "../support/engines/world.ts";
 
 const phones = ["+15005550101", "+15005550102"] as const;
 

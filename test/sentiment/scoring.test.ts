@@ -1,22 +1,22 @@
 import { describe, expect, it } from "vitest";
-import type { MessagingEngine } from "../../src/engine.ts";
-import type { Event } from "../../src/webhooks/event-catalog.ts";
+import { memory } from "../../adapters/storage/memory/index.ts";
+import type { VirtualClock } from "../../adapters/testing/index.ts";
 import {
   addScore,
-  type SentimentState,
   sentimentOf,
+  type SentimentState,
 } from "../../src/contacts/sentiment/sentiment-rules.ts";
-import { messageScores } from "../../src/sentiment/rows.ts";
+import type { MessagingEngine } from "../../src/engine.ts";
 import type { SentimentAnalyzer } from "../../src/ports/sentiment.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
-import type { VirtualClock } from "../../adapters/testing/index.ts";
-import { memory } from "../../adapters/storage/memory/index.ts";
+import { messageScores } from "../../src/sentiment/rows.ts";
+import type { Event } from "../../src/webhooks/event-catalog.ts";
 import { held } from "../support/engines/carrier.ts";
-import { isLong } from "../support/runs.ts";
-import { storages } from "../support/storage/storages.ts";
 import { world } from "../support/engines/world.ts";
+import { isLong } from "../support/runs.ts";
 import { beforeReads } from "../support/storage/groups.ts";
 import { rowsOf } from "../support/storage/rows.ts";
+import { storages } from "../support/storage/storages.ts";
 
 const phone = "+15005550101";
 

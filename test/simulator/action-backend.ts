@@ -1,7 +1,7 @@
 import { z } from "zod";
+import { never, type EngineRun } from "../../adapters/testing/world/engine-run.ts";
 import { action, type Action, type ActionContext } from "../../src/ports/action.ts";
-import { type HostFault, maxDelayMs } from "./faults.ts";
-import { type EngineRun, never } from "../../adapters/testing/world/engine-run.ts";
+import { maxDelayMs, type HostFault } from "./faults.ts";
 import type { World } from "./world.ts";
 
 /** An effect of an action, as the host application recorded it. Engines cannot change it. */

@@ -1,17 +1,17 @@
 import {
+  faultNames,
   type EngineRun,
   type Fault,
-  faultNames,
   type MetFault,
 } from "../../adapters/testing/index.ts";
 import type { Write } from "../../src/ports/storage.ts";
 import {
   allCells,
-  type AnyFault,
-  type Cell,
   faultsOf,
   operationNames,
   placesOf,
+  type AnyFault,
+  type Cell,
 } from "./met-faults/places.ts";
 import { calleesRecordedIn } from "./recorded-calls.ts";
 import type { World } from "./world.ts";

@@ -1,6 +1,6 @@
+import type { MessagingEngine } from "../../adapters/entry.ts";
 import type { EngineRun } from "../../adapters/testing/index.ts";
 import type { EventType } from "../../src/events/types.ts";
-import type { MessagingEngine } from "../../adapters/entry.ts";
 import { maxDelayMs } from "./faults.ts";
 import type { World } from "./world.ts";
 

@@ -1,8 +1,8 @@
 import type { ApiRequest, ApiResponse } from "../../src/api/http.ts";
+import { messages, type MessageRow } from "../../src/messages/rows.ts";
+import type { StoragePort } from "../../src/ports/storage.ts";
 import type { WebchatMessage } from "../../src/webchat/types.ts";
 import { laws } from "./invariant.ts";
-import { type MessageRow, messages } from "../../src/messages/rows.ts";
-import type { StoragePort } from "../../src/ports/storage.ts";
 import { allRows } from "./rows.ts";
 import type { World } from "./world.ts";
 

@@ -1,8 +1,8 @@
 import {
+  scriptedCarrier,
   type CarrierCall,
   type Dice,
   type ScriptedCarrier,
-  scriptedCarrier,
   type ScriptedReceipt,
 } from "../../adapters/testing/index.ts";
 import { primaryTransport, type Settings } from "./settings.ts";

@@ -1,8 +1,8 @@
 import {
+  TidingsError,
   type Message,
   type MessagingEngine,
   type SendMessage,
-  TidingsError,
 } from "../../adapters/entry.ts";
 import type { UnknownCall } from "../../adapters/testing/index.ts";
 import { laws } from "./invariant.ts";

@@ -1,7 +1,7 @@
 import type { Conversation } from "../../src/conversations/types.ts";
 import { events, type EventRow } from "../../src/events/rows.ts";
-import { messages, type MessageRow } from "../../src/messages/rows.ts";
 import { ulidOf } from "../../src/kernel/ids.ts";
+import { messages, type MessageRow } from "../../src/messages/rows.ts";
 import type { Write } from "../../src/ports/storage.ts";
 
 /** A change to one conversation: its state as an event tells it, or a new message in it. */

@@ -1,5 +1,5 @@
-import type { Write } from "../../src/ports/storage.ts";
 import type { CarrierCall, WebhookRequest } from "../../adapters/testing/index.ts";
+import type { Write } from "../../src/ports/storage.ts";
 import type { ActionEffect } from "./action-backend.ts";
 import type { World } from "./world.ts";
 

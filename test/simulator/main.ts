@@ -4,9 +4,9 @@
  */
 import { parseArgs } from "node:util";
 import { actors } from "./actors/index.ts";
-import { coverageTable, neverMet, wronglyExcluded } from "./met-faults/table.ts";
 import { invariants } from "./invariants/index.ts";
-import { nothingDone, type Progress, runSeeds } from "./run-seeds.ts";
+import { coverageTable, neverMet, wronglyExcluded } from "./met-faults/table.ts";
+import { nothingDone, runSeeds, type Progress } from "./run-seeds.ts";
 import {
   loadProgress,
   progressFile,

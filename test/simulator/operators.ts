@@ -1,6 +1,6 @@
-import type { CommandOptions } from "../../src/operations/handle-methods.ts";
 import type { MessagingEngine } from "../../adapters/entry.ts";
-import { type Answer, told } from "./clients.ts";
+import type { CommandOptions } from "../../src/operations/handle-methods.ts";
+import { told, type Answer } from "./clients.ts";
 import { laws } from "./invariant.ts";
 import type { World } from "./world.ts";
 

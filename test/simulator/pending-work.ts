@@ -1,7 +1,7 @@
-import { jobs } from "../../src/queue/jobs/rows.ts";
+import { skipIdleTime as skip } from "../../adapters/testing/world/pending-jobs.ts";
 import { runs } from "../../src/agents/runs/rows.ts";
 import { attemptById, messages } from "../../src/messages/rows.ts";
-import { skipIdleTime as skip } from "../../adapters/testing/world/pending-jobs.ts";
+import { jobs } from "../../src/queue/jobs/rows.ts";
 import { allRows, readRows } from "./rows.ts";
 import type { World } from "./world.ts";
 

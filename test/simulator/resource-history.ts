@@ -1,8 +1,8 @@
-import { agents } from "../../src/agents/rows.ts";
 import { playbooks } from "../../src/agents/playbooks/rows.ts";
+import { agents } from "../../src/agents/rows.ts";
 import { contacts, type ContactRow } from "../../src/contacts/rows.ts";
-import { webhooks } from "../../src/webhooks/rows.ts";
 import type { Write } from "../../src/ports/storage.ts";
+import { webhooks } from "../../src/webhooks/rows.ts";
 
 const deletable: readonly Write["collection"][] = [webhooks, agents, playbooks];
 

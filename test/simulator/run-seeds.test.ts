@@ -3,11 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { cases, isLong } from "../support/runs.ts";
-import { coverageTable, neverMet, wronglyExcluded } from "./met-faults/table.ts";
 import { laws } from "./invariant.ts";
-import { nothingDone, type Progress, runSeeds, Thread } from "./run-seeds.ts";
+import { coverageTable, neverMet, wronglyExcluded } from "./met-faults/table.ts";
+import { nothingDone, runSeeds, Thread, type Progress } from "./run-seeds.ts";
 import { loadProgress, progressFile, saveProgress, versionOf } from "./saved-progress.ts";
-import { type Result, simulate } from "./simulate.ts";
+import { simulate, type Result } from "./simulate.ts";
 
 const steps = 3;
 

@@ -1,7 +1,7 @@
 /** Runs many seeds in several threads, and can be stopped and resumed. */
 import { Worker } from "node:worker_threads";
-import { addCounts, type Counts } from "./met-faults/coverage.ts";
 import { laws } from "./invariant.ts";
+import { addCounts, type Counts } from "./met-faults/coverage.ts";
 import type { Result } from "./simulate.ts";
 
 /** A seed that broke an invariant. */

@@ -1,8 +1,8 @@
+import type { Dice } from "../../adapters/testing/index.ts";
 import type { CreateSender, EngineOptions } from "../../src/index.ts";
 import type { ConsentOptions, QuietHours } from "../../src/operations/consent-options.ts";
 import type { HistoryChunks } from "../../src/operations/runtime.ts";
 import type { Route } from "../../src/ports/route.ts";
-import type { Dice } from "../../adapters/testing/index.ts";
 
 /** The transports that each engine has to the carrier. */
 export const primaryTransport = "carrier";

@@ -1,6 +1,5 @@
 import { approvalMs } from "../../src/agents/runs/call-rules.ts";
 import type { Actor } from "./actors/actor.ts";
-import type { Counts } from "./met-faults/coverage.ts";
 import {
   bookingPlaybook,
   complaintPlaybook,
@@ -8,10 +7,11 @@ import {
   draftAgent,
   refundPlaybook,
 } from "./actors/agent-operators.ts";
-import { actors } from "./actors/index.ts";
 import { closeMostConversations } from "./actors/inbox-operators.ts";
-import { type Finding, type Invariant, laws } from "./invariant.ts";
+import { actors } from "./actors/index.ts";
+import { laws, type Finding, type Invariant } from "./invariant.ts";
 import { invariants } from "./invariants/index.ts";
+import type { Counts } from "./met-faults/coverage.ts";
 import { pendingWork, skipIdleTime, waitsForApproval } from "./pending-work.ts";
 import { primaryTransport, reopenHours, senderAddresses } from "./settings.ts";
 import { World } from "./world.ts";

@@ -1,9 +1,9 @@
-import { cases, isLong } from "../support/runs.ts";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { wronglyExcluded } from "./met-faults/table.ts";
+import { cases, isLong } from "../support/runs.ts";
 import type { Invariant } from "./invariant.ts";
 import { invariants } from "./invariants/index.ts";
-import { type Result, simulate } from "./simulate.ts";
+import { wronglyExcluded } from "./met-faults/table.ts";
+import { simulate, type Result } from "./simulate.ts";
 
 /** As many as a slow machine has time for. `npm run simulate -- --seeds N` runs more. */
 const seeds = isLong ? 45 : 3;

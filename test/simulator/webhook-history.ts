@@ -1,11 +1,11 @@
-import { type JobRow, jobs } from "../../src/queue/jobs/rows.ts";
+import type { Write } from "../../src/ports/storage.ts";
+import { jobs, type JobRow } from "../../src/queue/jobs/rows.ts";
 import {
   deliveries,
-  type DeliveryRow,
   webhooks,
+  type DeliveryRow,
   type WebhookRow,
 } from "../../src/webhooks/rows.ts";
-import type { Write } from "../../src/ports/storage.ts";
 
 interface Version<R> {
   readonly at: number;

@@ -1,8 +1,8 @@
 import {
+  scriptedReceiver,
   type EngineRun,
   type ReceiverOutcome,
   type RequestAtReceiver,
-  scriptedReceiver,
   type ScriptedReceiver,
   type WebhookRequest,
 } from "../../adapters/testing/index.ts";

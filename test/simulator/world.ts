@@ -1,34 +1,34 @@
-import { memory } from "../../adapters/storage/memory/index.ts";
-import { MessagingEngine } from "../../src/engine.ts";
 import { english } from "../../adapters/language/index.ts";
-import { TidingsError } from "../../src/index.ts";
-import type { StoragePort, Write } from "../../src/ports/storage.ts";
+import { memory } from "../../adapters/storage/memory/index.ts";
 import {
   Dice,
+  world as makeWorld,
   type EnginePorts,
   type EngineRun,
   type LogLine,
   type Remote,
   type ScriptedCarrier,
   type Story,
+  type World as TestWorld,
   type UpEngine,
   type VirtualClock,
   type WebhookRequest,
-  world as makeWorld,
-  type World as TestWorld,
 } from "../../adapters/testing/index.ts";
-import { AimedFaults } from "./aimed-faults.ts";
+import { maxDelayMs } from "../../adapters/testing/world/faults.ts";
+import { MessagingEngine } from "../../src/engine.ts";
+import { TidingsError } from "../../src/index.ts";
+import type { StoragePort, Write } from "../../src/ports/storage.ts";
 import { ActionBackend, type ActionEffect } from "./action-backend.ts";
 import { agentModel } from "./agent-model.ts";
-import { type CarrierTraits, drawTraits, makeCarrier } from "./carrier.ts";
+import { AimedFaults } from "./aimed-faults.ts";
 import { Bookkeeper } from "./bookkeeper.ts";
+import { drawTraits, makeCarrier, type CarrierTraits } from "./carrier.ts";
 import { Clients } from "./clients.ts";
-import { maxDelayMs } from "../../adapters/testing/world/faults.ts";
+import { drawFaults, noFaults, type Faults, type HostFault } from "./faults.ts";
+import { HostPolicy } from "./host-policy.ts";
+import { laws, type Checks, type Finding, type Invariant, type Violation } from "./invariant.ts";
 import { Coverage } from "./met-faults/coverage.ts";
 import type { ProcessFault } from "./met-faults/places.ts";
-import { drawFaults, type Faults, type HostFault, noFaults } from "./faults.ts";
-import { HostPolicy } from "./host-policy.ts";
-import { type Checks, type Finding, type Invariant, laws, type Violation } from "./invariant.ts";
 import { Operators } from "./operators.ts";
 import { UniqueWords } from "./personal-data.ts";
 import { PhoneNumbers } from "./phone-numbers.ts";
@@ -41,8 +41,8 @@ import {
   reopenHours,
   type Settings,
 } from "./settings.ts";
-import { WebhookReceivers } from "./webhook-receivers.ts";
 import { WebchatVisitors } from "./visitors.ts";
+import { WebhookReceivers } from "./webhook-receivers.ts";
 import { drawWorkload, type Workload } from "./workloads.ts";
 
 const cutOffFrom: Readonly<Record<Remote, ProcessFault>> = {

@@ -1,12 +1,12 @@
 /** Commands on a few rows that record what they read. */
+import { schemaOf, type RowOf, type Schema } from "../../src/ports/collection.ts";
 import {
   collection,
+  integer,
   nullable,
   position,
   text,
-  integer,
 } from "../../src/ports/define-collection.ts";
-import { schemaOf, type Schema, type RowOf } from "../../src/ports/collection.ts";
 import type { UnscopedTx } from "../../src/store/transactions/transaction.ts";
 
 export const items = collection(

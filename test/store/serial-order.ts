@@ -2,14 +2,14 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Collection, Index, KeyValue, Seen } from "../../src/ports/collection.ts";
 import {
-  type Command,
-  type Fact,
-  type Item,
   itemByLabel,
   items,
   take,
-  type View,
   writerOf,
+  type Command,
+  type Fact,
+  type Item,
+  type View,
 } from "./commands.ts";
 
 /** A finished command and its reads. */

@@ -5,36 +5,36 @@
 import fc from "fast-check";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
+import { seededRandom, virtualClock, type VirtualClock } from "../../adapters/testing/index.ts";
+import {
+  SharedStorage,
+  type ConnectionOptions,
+} from "../../adapters/testing/world/ports/shared-storage.ts";
 import { silent } from "../../src/ports/logger.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
-import { seededRandom, type VirtualClock, virtualClock } from "../../adapters/testing/index.ts";
 import type { Origin } from "../../src/store/groups/command-queue.ts";
 import { Store } from "../../src/store/store.ts";
 import type { UnscopedTx } from "../../src/store/transactions/transaction.ts";
-import {
-  type ConnectionOptions,
-  SharedStorage,
-} from "../../adapters/testing/world/ports/shared-storage.ts";
 import { letWork } from "../support/engines/let-work.ts";
 import { runs } from "../support/runs.ts";
+import { beforeCommits } from "../support/storage/groups.ts";
 import { storages } from "../support/storage/storages.ts";
 import {
-  type Command,
   entriesByTopic,
   Failure,
-  type Item,
   itemById,
   items,
   itemsByOwner,
   run,
   schema,
-  type Step,
   sumByName,
   writerOf,
+  type Command,
+  type Item,
+  type Step,
 } from "./commands.ts";
-import { type Answered, serialOrder } from "./serial-order.ts";
+import { serialOrder, type Answered } from "./serial-order.ts";
 import { distrustMs } from "./two-processes.ts";
-import { beforeCommits } from "../support/storage/groups.ts";
 
 const ids = ["a", "b"];
 const labels = ["k", "l"];

@@ -5,7 +5,7 @@ import { inboxHandler } from "../../adapters/web/inbox/server/index.ts";
 import { newContext } from "../support/browser/chromium.ts";
 import { eventually } from "../support/eventually.ts";
 import { isLong } from "../support/runs.ts";
-import { newShop, newTab, servePage, openConsole, openInbox } from "./shop-pages.ts";
+import { newShop, newTab, openConsole, openInbox, servePage } from "./shop-pages.ts";
 import { widgetSite } from "./widget-site.ts";
 
 test.runIf(isLong)(

@@ -5,9 +5,9 @@ import { system } from "../../adapters/system/index.ts";
 import { eventually } from "../support/eventually.ts";
 import { isLong } from "../support/runs.ts";
 import { show } from "./faults.ts";
+import { holdAnswers } from "./hold-answers.ts";
 import { newReceiver } from "./receiver.ts";
 import { openConsole } from "./shop-pages.ts";
-import { holdAnswers } from "./hold-answers.ts";
 
 test.runIf(isLong)(
   "a key that is created before the list of keys has arrived stays in the list",

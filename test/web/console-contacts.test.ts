@@ -6,7 +6,7 @@ import { consoleHandler } from "../../adapters/web/console/server/index.ts";
 import { keyScopes } from "../../src/operations/caller.ts";
 import { newContext } from "../support/browser/chromium.ts";
 import { isLong } from "../support/runs.ts";
-import { kim, newShop, newTab, refundAction, servePage, openConsole } from "./shop-pages.ts";
+import { kim, newShop, newTab, openConsole, refundAction, servePage } from "./shop-pages.ts";
 
 const number = "+15005550001";
 

@@ -7,15 +7,15 @@ import {
   newAgent,
 } from "../../adapters/web/console/browser/agents/edit/agent/agent-draft.ts";
 import {
+  textOfValue,
+  valueIn,
+} from "../../adapters/web/console/browser/agents/edit/form/values.ts";
+import {
   newPlaybook,
   playbookBody,
   playbookDraftOf,
   renamed,
 } from "../../adapters/web/console/browser/agents/edit/playbook/playbook-draft.ts";
-import {
-  textOfValue,
-  valueIn,
-} from "../../adapters/web/console/browser/agents/edit/form/values.ts";
 import { changedFields } from "../../adapters/web/console/browser/changed-fields.ts";
 import type { Agent, CreateAgent, CreatePlaybook, Json, Playbook } from "../../src/index.ts";
 import { newShop } from "./shop-pages.ts";

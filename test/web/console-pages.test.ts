@@ -9,7 +9,7 @@ import { cases, isLong, runs } from "../support/runs.ts";
 import { active, faultsOf, show } from "./faults.ts";
 import { hostileTexts as allTexts } from "./hostile-texts.ts";
 import { newReceiver } from "./receiver.ts";
-import { kim, newShop, newTab, refundAction, servePage, openConsole } from "./shop-pages.ts";
+import { kim, newShop, newTab, openConsole, refundAction, servePage } from "./shop-pages.ts";
 
 const phone = "+14155560199";
 /** `npm test` tries texts of each kind. The step meets each tag. */

@@ -1,14 +1,14 @@
 /** What the console computes from what it reads. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { percentile, seriesOf } from "../../adapters/web/console/browser/overview/counts.ts";
 import {
   graphOf,
   nodeHeight,
   nodeWidth,
 } from "../../adapters/web/console/browser/agents/graph/graph.ts";
-import { PagedList } from "../../adapters/web/console/browser/paged.ts";
 import { playedIn, takenPath } from "../../adapters/web/console/browser/agents/graph/taken-path.ts";
+import { percentile, seriesOf } from "../../adapters/web/console/browser/overview/counts.ts";
+import { PagedList } from "../../adapters/web/console/browser/paged.ts";
 import type { Json, Page, PlaybookStep, PlaybookStepOutcome, RunStep } from "../../src/index.ts";
 
 const bounds = [1, 5, 30];

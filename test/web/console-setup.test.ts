@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { consoleHandler } from "../../adapters/web/console/server/index.ts";
 import { newContext } from "../support/browser/chromium.ts";
 import { show } from "./faults.ts";
-import { newTab, servePage, startEngine, openConsole } from "./shop-pages.ts";
+import { newTab, openConsole, servePage, startEngine } from "./shop-pages.ts";
 
 test("an address with the token signs in without the form, and does not keep the token", async ({
   skip,

@@ -5,8 +5,8 @@
 import { expect, test } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { isLong } from "../support/runs.ts";
-import { newTab, openConsole } from "./shop-pages.ts";
 import { holdAnswers } from "./hold-answers.ts";
+import { newTab, openConsole } from "./shop-pages.ts";
 
 test.runIf(isLong)(
   "an event that arrives while the list is read stays in the list",

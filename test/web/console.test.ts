@@ -16,10 +16,10 @@ import { newReceiver } from "./receiver.ts";
 import {
   accessibilityFaults,
   newTab,
+  openConsole,
   refundAction,
   servePage,
   startEngine,
-  openConsole,
 } from "./shop-pages.ts";
 
 /** `npm test` looks for such faults in `console-pages.test.ts` alone. */

@@ -2,7 +2,7 @@
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { isLong } from "../support/runs.ts";
-import { openConsole, openInbox, openConversation } from "./shop-pages.ts";
+import { openConsole, openConversation, openInbox } from "./shop-pages.ts";
 
 /** Does something, and something else once an element is shown, before the page draws a frame. */
 const onceShown = (page: Page, act: string, shown: string, next: string): Promise<unknown> =>

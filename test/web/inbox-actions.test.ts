@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { isLong } from "../support/runs.ts";
 import { faultsOf } from "./faults.ts";
 import { fullConversation } from "./inbox-shop.ts";
-import { kim, waitForQuota, openInbox, openConversation } from "./shop-pages.ts";
+import { kim, openConversation, openInbox, waitForQuota } from "./shop-pages.ts";
 
 test.runIf(isLong)(
   "a bar of the sentiment leads to its message, also in older pages and other conversations",

@@ -1,7 +1,7 @@
 /** The inbox by keyboard: its list, its dialogs and forms, and where the focus is. */
 import { expect, test } from "vitest";
 import { isLong } from "../support/runs.ts";
-import { openInbox, openConversation } from "./shop-pages.ts";
+import { openConversation, openInbox } from "./shop-pages.ts";
 
 const focused = `document.activeElement?.labels?.[0]?.textContent`;
 

@@ -7,8 +7,8 @@ import { keyScopes } from "../../src/operations/caller.ts";
 import { newContext } from "../support/browser/chromium.ts";
 import { isLong } from "../support/runs.ts";
 import { faultsOf, show } from "./faults.ts";
-import { kim, newShop, newTab, servePage, openInbox } from "./shop-pages.ts";
 import { holdAnswers } from "./hold-answers.ts";
+import { kim, newShop, newTab, openInbox, servePage } from "./shop-pages.ts";
 
 const labels = (page: Page): Promise<string[]> => page.locator(".fact-label").allTextContents();
 const add = (page: Page) => page.getByRole("button", { name: "Add label" });

@@ -2,16 +2,16 @@
 import { join } from "node:path";
 import type { Locator, Page, Route } from "playwright-core";
 import { expect, test } from "vitest";
+import type { Policy } from "../../adapters/entry.ts";
 import { sqlite } from "../../adapters/storage/sqlite/index.ts";
 import { inboxHandler } from "../../adapters/web/inbox/server/index.ts";
+import { scratch } from "../cli/tidings.ts";
 import { newContext } from "../support/browser/chromium.ts";
 import { cases, isLong } from "../support/runs.ts";
-import { scratch } from "../cli/tidings.ts";
 import { faultsOf, show } from "./faults.ts";
 import { fullConversation } from "./inbox-shop.ts";
 import { pictures } from "./pictures.ts";
-import { kim, lee, newShop, newTab, servePage, startEngine, openInbox } from "./shop-pages.ts";
-import type { Policy } from "../../adapters/entry.ts";
+import { kim, lee, newShop, newTab, openInbox, servePage, startEngine } from "./shop-pages.ts";
 
 /** Nobody is written to at night, and nobody gets a discount. */
 const houseRules: Policy = {

@@ -5,7 +5,7 @@ import type { KeyScope } from "../../src/index.ts";
 import { newContext } from "../support/browser/chromium.ts";
 import { isLong } from "../support/runs.ts";
 import { faultsOf, show } from "./faults.ts";
-import { kim, newShop, newTab, servePage, openInbox } from "./shop-pages.ts";
+import { kim, newShop, newTab, openInbox, servePage } from "./shop-pages.ts";
 
 test("a person without rights gets no part of the page that only fails, and no button to try again", async ({
   skip,

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { isLong } from "../support/runs.ts";
-import { openInbox, openConversation } from "./shop-pages.ts";
+import { openConversation, openInbox } from "./shop-pages.ts";
 
 test.runIf(isLong)(
   "a thread has no gap after an outage in which more came than a page has",

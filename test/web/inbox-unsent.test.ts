@@ -1,7 +1,7 @@
 /** What a person wrote in the inbox and nobody has: drafts, and messages that failed. */
 import { expect, onTestFinished, test, type TestContext } from "vitest";
 import { isLong } from "../support/runs.ts";
-import { waitForQuota, openInbox, openConversation } from "./shop-pages.ts";
+import { openConversation, openInbox, waitForQuota } from "./shop-pages.ts";
 
 /** Opens one conversation in two tabs. */
 async function openTwoTabs(skip: TestContext["skip"]) {

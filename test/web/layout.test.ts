@@ -12,11 +12,11 @@ import {
   accessibilityFaults,
   newShop,
   newTab,
+  openConsole,
+  openInbox,
   refundAction,
   servePage,
   startEngine,
-  openConsole,
-  openInbox,
 } from "./shop-pages.ts";
 
 const phone = { width: 390, height: 844 };

@@ -4,7 +4,7 @@ import { memory } from "../../adapters/storage/memory/index.ts";
 import type { PageMount } from "../../adapters/web/shared/server/page.ts";
 import { jsonOf } from "../api/call.ts";
 import { world } from "../support/engines/world.ts";
-import { type Asked, engineOf, pageOf, signIn, siteOf } from "./pages.ts";
+import { engineOf, pageOf, signIn, siteOf, type Asked } from "./pages.ts";
 
 describe("a page without authorize", () => {
   /** Requests that could come from elsewhere. */

@@ -6,6 +6,7 @@ import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { fetchHandler } from "../../adapters/http/fetch.ts";
 import { nodeHandler } from "../../adapters/http/node.ts";
+import { memory } from "../../adapters/storage/memory/index.ts";
 import { inboxHandler } from "../../adapters/web/inbox/server/index.ts";
 import type {
   Authorize,
@@ -16,18 +17,17 @@ import { defaultAccountId } from "../../src/accounts/prepare-storage.ts";
 import { keyScopes } from "../../src/operations/caller.ts";
 import { overFetch } from "../api/servers.ts";
 import { world } from "../support/engines/world.ts";
-import { memory } from "../../adapters/storage/memory/index.ts";
 import { eventually } from "../support/eventually.ts";
 import {
-  type Answered,
-  type Asked,
   builtFolder,
   engineOf,
   mountings,
-  type PageMounting,
   pageOf,
   signIn,
   siteOf,
+  type Answered,
+  type Asked,
+  type PageMounting,
 } from "./pages.ts";
 
 const anna: PageAccess = {

@@ -6,10 +6,10 @@ import type { Authorize } from "../../adapters/web/shared/server/options.ts";
 import { defaultAccountId } from "../../src/accounts/prepare-storage.ts";
 import { keyScopes } from "../../src/operations/caller.ts";
 import { newContext } from "../support/browser/chromium.ts";
+import { world } from "../support/engines/world.ts";
 import { eventually } from "../support/eventually.ts";
 import { isLong } from "../support/runs.ts";
-import { world } from "../support/engines/world.ts";
-import { type Asked, engineOf, pageOf, type Site, siteOf } from "./pages.ts";
+import { engineOf, pageOf, siteOf, type Asked, type Site } from "./pages.ts";
 import { pictures } from "./pictures.ts";
 import { newShop, newTab, servePage, waitForQuota } from "./shop-pages.ts";
 

@@ -7,18 +7,18 @@ import type { AddressInfo } from "node:net";
 import type { BrowserContext, Page } from "playwright-core";
 import { expect, onTestFinished, type TestContext } from "vitest";
 import { z } from "zod";
-import { type Action, action, type EngineOptions, MessagingEngine } from "../../adapters/entry.ts";
+import { action, MessagingEngine, type Action, type EngineOptions } from "../../adapters/entry.ts";
 import { nodeHandler } from "../../adapters/http/node.ts";
 import { standard } from "../../adapters/standard.ts";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { sandbox } from "../../adapters/transport/sandbox/index.ts";
 import { consoleHandler } from "../../adapters/web/console/server/index.ts";
 import {
-  type Authorize,
   inboxHandler,
+  type Authorize,
   type PageMount,
 } from "../../adapters/web/inbox/server/index.ts";
-import { type KeyScope, keyScopes } from "../../src/operations/caller.ts";
+import { keyScopes, type KeyScope } from "../../src/operations/caller.ts";
 import { newContext } from "../support/browser/chromium.ts";
 
 /** The people of the tests. Lee works in another browser, so in another origin. */

@@ -2,8 +2,8 @@
 import type { Page } from "playwright-core";
 import { expect, test, type TestContext } from "vitest";
 import { isLong } from "../support/runs.ts";
-import { openConsole, openInbox } from "./shop-pages.ts";
 import { holdAnswers } from "./hold-answers.ts";
+import { openConsole, openInbox } from "./shop-pages.ts";
 
 const phone = "+14155550100";
 

@@ -5,7 +5,7 @@ import { consoleHandler } from "../../adapters/web/console/server/index.ts";
 import { inboxHandler } from "../../adapters/web/inbox/server/index.ts";
 import { newContext } from "../support/browser/chromium.ts";
 import { cases, isLong } from "../support/runs.ts";
-import { newShop, newTab, servePage, openConsole } from "./shop-pages.ts";
+import { newShop, newTab, openConsole, servePage } from "./shop-pages.ts";
 
 const phone = "+14155550100";
 /** The usual size of texts, and the one that some people set in their browser. */

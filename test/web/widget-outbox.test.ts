@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { newContext } from "../support/browser/chromium.ts";
 import { isLong } from "../support/runs.ts";
-import { type Tab, widgetSite } from "./widget-site.ts";
+import { widgetSite, type Tab } from "./widget-site.ts";
 
 test("what was written without a connection is in all tabs, and sent when its own tab is closed", async ({
   skip,

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { newContext } from "../support/browser/chromium.ts";
 import { eventually } from "../support/eventually.ts";
 import { isLong } from "../support/runs.ts";
-import { freezable, thaw, type WidgetSite, widgetSite } from "./widget-site.ts";
+import { freezable, thaw, widgetSite, type WidgetSite } from "./widget-site.ts";
 
 /** The statuses of the messages to the visitor, each once. */
 async function statuses({ engine }: WidgetSite): Promise<readonly string[]> {

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { newContext } from "../support/browser/chromium.ts";
 import { eventually } from "../support/eventually.ts";
 import { isLong, runs } from "../support/runs.ts";
-import { anna, type Tab, widgetSite } from "./widget-site.ts";
+import { anna, widgetSite, type Tab } from "./widget-site.ts";
 import { drawRandomTrees, loadView } from "./widget-view.ts";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import type { MessagingEngine } from "../../src/engine.ts";
-import type { WebchatMessagePage } from "../../src/webchat/types.ts";
 import type { WebchatSession } from "../../src/webchat/sessions/session-types.ts";
+import type { WebchatMessagePage } from "../../src/webchat/types.ts";
 import { call, jsonOf } from "../api/call.ts";
-import { lightStorages, type StorageCase } from "../support/storage/storages.ts";
 import { world } from "../support/engines/world.ts";
+import { lightStorages, type StorageCase } from "../support/storage/storages.ts";
 
 const origin = "https://shop.example";
 

@@ -1,23 +1,23 @@
 import { describe, expect, it } from "vitest";
-import type { MessagingEngine } from "../../src/engine.ts";
-import { identities } from "../../src/contacts/rows.ts";
-import { messages } from "../../src/messages/rows.ts";
-import { mail, mailboxes } from "../../src/webchat/rows.ts";
-import { TidingsError } from "../../src/kernel/errors.ts";
-import { silent } from "../../src/ports/logger.ts";
-import type { WebchatSession } from "../../src/webchat/sessions/session-types.ts";
-import type { OutboundMessage } from "../../src/ports/transport.ts";
-import type { StoragePort, Write } from "../../src/ports/storage.ts";
-import { schema } from "../../src/modules.ts";
 import { seededRandom } from "../../adapters/testing/index.ts";
+import { identities } from "../../src/contacts/rows.ts";
+import type { MessagingEngine } from "../../src/engine.ts";
+import { TidingsError } from "../../src/kernel/errors.ts";
+import { messages } from "../../src/messages/rows.ts";
+import { schema } from "../../src/modules.ts";
+import { silent } from "../../src/ports/logger.ts";
+import type { StoragePort, Write } from "../../src/ports/storage.ts";
+import type { OutboundMessage } from "../../src/ports/transport.ts";
 import { Store } from "../../src/store/store.ts";
+import { mail, mailboxes } from "../../src/webchat/rows.ts";
+import type { WebchatSession } from "../../src/webchat/sessions/session-types.ts";
 import { webchatTransport } from "../../src/webchat/transport.ts";
 import { call } from "../api/call.ts";
-import { isLong } from "../support/runs.ts";
-import { storages } from "../support/storage/storages.ts";
 import { world } from "../support/engines/world.ts";
+import { isLong } from "../support/runs.ts";
 import { withGroups } from "../support/storage/groups.ts";
 import { rowsOf } from "../support/storage/rows.ts";
+import { storages } from "../support/storage/storages.ts";
 
 const numbers = (n: number): number[] => Array.from({ length: n }, (_, i) => i + 1);
 

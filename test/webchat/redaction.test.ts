@@ -1,12 +1,12 @@
 /** Redactions and merges, as browsers are told of them. */
 import { expect, test } from "vitest";
-import { eventually } from "../support/eventually.ts";
-import { openTab, shop, type Tab, visitorOf } from "./world.ts";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { mail } from "../../src/webchat/rows.ts";
 import { world } from "../support/engines/world.ts";
-import { rowsOf } from "../support/storage/rows.ts";
+import { eventually } from "../support/eventually.ts";
 import { beforeReads } from "../support/storage/groups.ts";
+import { rowsOf } from "../support/storage/rows.ts";
+import { openTab, shop, visitorOf, type Tab } from "./world.ts";
 
 test("open pages, and pages that reconnect, are told once that a message was redacted", async () => {
   const there = await shop();

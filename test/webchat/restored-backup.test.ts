@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, it, onTestFinished } from "vitest";
 import { sqlite } from "../../adapters/storage/sqlite/index.ts";
-import { type Shop, shop } from "./world.ts";
+import { shop, type Shop } from "./world.ts";
 
 it("a browser that is ahead of a restored backup gets the messages that follow", async () => {
   const folder = mkdtempSync(join(tmpdir(), "tidings-"));

@@ -2,9 +2,9 @@ import { createSecretKey } from "node:crypto";
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import {
-  type ProvenToken,
   signToken,
   verifyToken,
+  type ProvenToken,
 } from "../../src/webchat/sessions/visitor-tokens.ts";
 
 const secret = createSecretKey(Buffer.alloc(32, 7));

@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
+import { memory } from "../../adapters/storage/memory/index.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
 import { mail, mailboxes, webchatSessions } from "../../src/webchat/rows.ts";
 import type { WebchatSession } from "../../src/webchat/sessions/session-types.ts";
-import { memory } from "../../adapters/storage/memory/index.ts";
 import { call, jsonOf } from "../api/call.ts";
-import { cases } from "../support/runs.ts";
-import { lightStorages, storages } from "../support/storage/storages.ts";
 import { world } from "../support/engines/world.ts";
+import { cases } from "../support/runs.ts";
 import { beforeCommits } from "../support/storage/groups.ts";
 import { rowsOf } from "../support/storage/rows.ts";
+import { lightStorages, storages } from "../support/storage/storages.ts";
 
 const hourMs = 3_600_000;
 

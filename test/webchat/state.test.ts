@@ -3,10 +3,10 @@ import { describe, expect, it, onTestFinished, test } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
 import type { WebchatState } from "../../src/webchat/streams/signal-types.ts";
+import { world } from "../support/engines/world.ts";
 import { over } from "../support/over.ts";
 import { runs } from "../support/runs.ts";
 import { lightStorages } from "../support/storage/storages.ts";
-import { world } from "../support/engines/world.ts";
 import { telling } from "../support/storage/telling.ts";
 
 /** The states that a visitor's stream tells. */

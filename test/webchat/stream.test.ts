@@ -5,16 +5,16 @@ import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { sqlite } from "../../adapters/storage/sqlite/index.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
-import { type Mounting, mountings } from "../api/servers.ts";
-import { call } from "../api/call.ts";
 import { mailByNumber, webchatSessions } from "../../src/webchat/rows.ts";
+import { call } from "../api/call.ts";
+import { mountings, type Mounting } from "../api/servers.ts";
+import { world } from "../support/engines/world.ts";
 import { eventually } from "../support/eventually.ts";
 import { over } from "../support/over.ts";
 import { cases, isLong } from "../support/runs.ts";
 import { storages } from "../support/storage/storages.ts";
-import { world } from "../support/engines/world.ts";
-import { openTab, type Shop, shop, type Tab, type Visitor, visitorOf } from "./world.ts";
 import { telling } from "../support/storage/telling.ts";
+import { openTab, shop, visitorOf, type Shop, type Tab, type Visitor } from "./world.ts";
 
 /** A quiet stream reads the storage every 15 s. A notification must arrive well before. */
 const soon = <T>(check: () => T | Promise<T>): Promise<T> =>

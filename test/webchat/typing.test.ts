@@ -4,9 +4,9 @@ import { memory } from "../../adapters/storage/memory/index.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
 import { call, jsonOf } from "../api/call.ts";
+import { world, type World } from "../support/engines/world.ts";
 import { over } from "../support/over.ts";
 import { runs } from "../support/runs.ts";
-import { type World, world } from "../support/engines/world.ts";
 import { beforeCommits } from "../support/storage/groups.ts";
 
 /** Connects a storage to the signals of others, as PostgreSQL does for processes. */

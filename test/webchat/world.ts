@@ -1,16 +1,16 @@
 /** An engine on real time, with visitors' browsers over real sockets. */
 import { EventSource, type FetchLikeResponse } from "eventsource";
 import { onTestFinished } from "vitest";
-import { memory } from "../../adapters/storage/memory/index.ts";
+import { MessagingEngine } from "../../adapters/entry.ts";
 import { nodeHandler } from "../../adapters/http/node.ts";
+import { memory } from "../../adapters/storage/memory/index.ts";
 import { system } from "../../adapters/system/index.ts";
 import { sandbox } from "../../adapters/transport/sandbox/index.ts";
-import { MessagingEngine } from "../../adapters/entry.ts";
-import type { WebchatMessage } from "../../src/webchat/types.ts";
-import type { WebchatSession } from "../../src/webchat/sessions/session-types.ts";
 import type { EngineOptions } from "../../src/host/options/options.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
-import { type Mounting, serve } from "../api/servers.ts";
+import type { WebchatSession } from "../../src/webchat/sessions/session-types.ts";
+import type { WebchatMessage } from "../../src/webchat/types.ts";
+import { serve, type Mounting } from "../api/servers.ts";
 
 export interface Shop {
   readonly engine: MessagingEngine;

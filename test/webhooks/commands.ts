@@ -1,14 +1,14 @@
 /** Operations on webhooks and deliveries. Each runs on a small model and on the engine. */
 import fc from "fast-check";
 import { expect } from "vitest";
-import type { AccountHandle } from "../../src/host/handles/handles.ts";
+import type { VirtualClock } from "../../adapters/testing/index.ts";
 import type { EventType } from "../../src/events/types.ts";
+import type { AccountHandle } from "../../src/host/handles/handles.ts";
 import type { DeliveryStatus } from "../../src/webhooks/deliveries/delivery-types.ts";
 import type { WebhookStatus } from "../../src/webhooks/types.ts";
-import type { VirtualClock } from "../../adapters/testing/index.ts";
-import { isGenuine, type Receivers } from "./receivers.ts";
-import { all } from "../support/pages.ts";
 import { outcome } from "../support/outcome.ts";
+import { all } from "../support/pages.ts";
+import { isGenuine, type Receivers } from "./receivers.ts";
 
 /** One event for one webhook. If it is pending while nothing is under way, it is parked. */
 interface ModelDelivery {

@@ -1,30 +1,30 @@
-import type { CreateWebhook } from "../../src/webhooks/input-types.ts";
-import { anyEventSchema, eventDefinitionOf } from "../../src/webhooks/event-catalog.ts";
 import { describe, expect, it } from "vitest";
+import { simulated } from "../../adapters/testing/index.ts";
 import { appendEvent } from "../../src/events/rows.ts";
+import { schema } from "../../src/modules.ts";
+import { silent } from "../../src/ports/logger.ts";
+import type { StoragePort, Write } from "../../src/ports/storage.ts";
 import { sampleData } from "../../src/sandbox/event-samples.ts";
+import { Store } from "../../src/store/store.ts";
+import { fanOut } from "../../src/webhooks/deliveries/fan-out.ts";
+import { anyEventSchema, eventDefinitionOf } from "../../src/webhooks/event-catalog.ts";
+import type { CreateWebhook } from "../../src/webhooks/input-types.ts";
 import {
   deliveries,
   deliveryAttempts,
   webhookPatterns,
   webhooks,
 } from "../../src/webhooks/rows.ts";
-import { silent } from "../../src/ports/logger.ts";
-import type { StoragePort, Write } from "../../src/ports/storage.ts";
-import { schema } from "../../src/modules.ts";
-import { simulated } from "../../adapters/testing/index.ts";
-import { Store } from "../../src/store/store.ts";
-import { fanOut } from "../../src/webhooks/deliveries/fan-out.ts";
-import { rowsOf } from "../support/storage/rows.ts";
 import { hosts } from "../adapters/transactions/hosts.ts";
-import { lightStorages, storages } from "../support/storage/storages.ts";
 import { world } from "../support/engines/world.ts";
+import { outcome } from "../support/outcome.ts";
+import { all } from "../support/pages.ts";
+import { beforeCommits } from "../support/storage/groups.ts";
+import { rowsOf } from "../support/storage/rows.ts";
+import { lightStorages, storages } from "../support/storage/storages.ts";
 import { isGenuine, receivers } from "./receivers.ts";
 import { addWebhooks, changeDeliveries, failed, partsOf } from "./rows.ts";
-import { beforeCommits } from "../support/storage/groups.ts";
 import { openedOn } from "./world.ts";
-import { all } from "../support/pages.ts";
-import { outcome } from "../support/outcome.ts";
 
 const hook: CreateWebhook = { url: "https://hooks.example.com/in", events: ["*"] };
 

@@ -1,12 +1,12 @@
 /** An engine as a process. After a crash, its storage calls fail and its requests are aborted. */
-import { TidingsError } from "../../src/kernel/errors.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
+import { TidingsError } from "../../src/kernel/errors.ts";
 import type { HttpClient } from "../../src/ports/http-client.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
-import { over } from "../support/over.ts";
 import { stopped } from "../support/engines/world.ts";
-import type { WebhookWorld } from "./world.ts";
+import { over } from "../support/over.ts";
 import { withGroups } from "../support/storage/groups.ts";
+import type { WebhookWorld } from "./world.ts";
 
 export interface Process {
   readonly engine: MessagingEngine;

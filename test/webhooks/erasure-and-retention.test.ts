@@ -1,18 +1,18 @@
 /** Deliveries after erasure, redaction, the retention time and a reset of the sandbox. */
 import { describe, expect, it } from "vitest";
-import type { CreateWebhook } from "../../src/webhooks/input-types.ts";
 import { events } from "../../src/events/rows.ts";
 import { anyEventSchema } from "../../src/webhooks/event-catalog.ts";
+import type { CreateWebhook } from "../../src/webhooks/input-types.ts";
 import { deliveries, deliveryAttempts, webhooks } from "../../src/webhooks/rows.ts";
+import { stopped } from "../support/engines/world.ts";
+import { outcome } from "../support/outcome.ts";
+import { all, everyEvent } from "../support/pages.ts";
 import { beforeCommits } from "../support/storage/groups.ts";
 import { rowsOf, tablesWith } from "../support/storage/rows.ts";
 import { lightStorages } from "../support/storage/storages.ts";
-import { stopped } from "../support/engines/world.ts";
 import type { Behavior } from "./receivers.ts";
 import { changeDeliveries } from "./rows.ts";
 import { openedOn } from "./world.ts";
-import { all, everyEvent } from "../support/pages.ts";
-import { outcome } from "../support/outcome.ts";
 
 const hook: CreateWebhook = { url: "https://hooks.example.com/in", events: ["*"] };
 const phone = "+4915112345678";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { FailingStreak } from "../../src/webhooks/types.ts";
 import { shouldDisable, withFailure } from "../../src/webhooks/rules.ts";
+import type { FailingStreak } from "../../src/webhooks/types.ts";
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;

@@ -7,13 +7,13 @@ import type { Scope } from "../../src/kernel/ids.ts";
 import { schema } from "../../src/modules.ts";
 import { silent } from "../../src/ports/logger.ts";
 import { Store } from "../../src/store/store.ts";
-import { webhookDisabled } from "../../src/webhooks/events.ts";
 import { fanOut } from "../../src/webhooks/deliveries/fan-out.ts";
 import {
-  type EventPattern,
   eventPatterns,
   eventTypesOf,
+  type EventPattern,
 } from "../../src/webhooks/event-patterns.ts";
+import { webhookDisabled } from "../../src/webhooks/events.ts";
 import { deliveriesOfWebhook, webhookPatterns } from "../../src/webhooks/rows.ts";
 import { storages } from "../support/storage/storages.ts";
 import { webhookWorld } from "./world.ts";

@@ -4,10 +4,10 @@ import { leaseMs } from "../../src/queue/jobs/lease.ts";
 import { maxAttempts } from "../../src/webhooks/sending/schedule.ts";
 import { runs } from "../support/runs.ts";
 import { lightStorages } from "../support/storage/storages.ts";
-import { checkInvariants } from "./invariants.ts";
 import { startProcess } from "./engine-process.ts";
+import { checkInvariants } from "./invariants.ts";
 import { type Answer } from "./receivers.ts";
-import { type WebhookWorld, webhookWorld } from "./world.ts";
+import { webhookWorld, type WebhookWorld } from "./world.ts";
 
 type Step =
   | { readonly kind: "tell"; readonly count: number }

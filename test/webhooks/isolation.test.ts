@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { webhooks } from "../../src/webhooks/rows.ts";
 import { TidingsError } from "../../src/kernel/errors.ts";
+import { webhooks } from "../../src/webhooks/rows.ts";
 import { over } from "../support/over.ts";
 import { isLong } from "../support/runs.ts";
-import type { Behavior } from "./receivers.ts";
-import { type WebhookWorld, webhookWorld } from "./world.ts";
 import { beforeCommits } from "../support/storage/groups.ts";
+import type { Behavior } from "./receivers.ts";
+import { webhookWorld, type WebhookWorld } from "./world.ts";
 
 const hangs: Behavior = () => ({ after: Infinity });
 const soonMs = 6_000;

@@ -2,10 +2,10 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { maxAttempts } from "../../src/webhooks/sending/schedule.ts";
 import { runs } from "../support/runs.ts";
+import { startProcess, type Process } from "./engine-process.ts";
 import { checkInvariants } from "./invariants.ts";
-import { type Process, startProcess } from "./engine-process.ts";
 import type { Answer } from "./receivers.ts";
-import { type WebhookWorld, webhookWorld } from "./world.ts";
+import { webhookWorld, type WebhookWorld } from "./world.ts";
 
 const url = "https://a.example/hook";
 const hourMs = 3_600_000;

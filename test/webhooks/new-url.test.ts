@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { delays } from "../../src/webhooks/sending/schedule.ts";
 import { storages } from "../support/storage/storages.ts";
-import { type WebhookWorld, webhookWorld } from "./world.ts";
+import { webhookWorld, type WebhookWorld } from "./world.ts";
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;

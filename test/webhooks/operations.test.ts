@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { world } from "../support/engines/world.ts";
 import { runsOn } from "../support/runs.ts";
 import { storages } from "../support/storage/storages.ts";
-import { world } from "../support/engines/world.ts";
-import { type Model, webhookCommands } from "./commands.ts";
+import { webhookCommands, type Model } from "./commands.ts";
 import { receivers } from "./receivers.ts";
 import { partsOf } from "./rows.ts";
 

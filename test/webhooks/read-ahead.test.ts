@@ -1,13 +1,13 @@
 /** The drain job reads ahead and sends before outcomes are recorded. Neither may be observable. */
 import { describe, expect, it } from "vitest";
-import { deliveryAttempts } from "../../src/webhooks/rows.ts";
 import { TidingsError } from "../../src/kernel/errors.ts";
 import type { HttpClient } from "../../src/ports/http-client.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
+import { deliveryAttempts } from "../../src/webhooks/rows.ts";
 import { over } from "../support/over.ts";
-import { isGenuine } from "./receivers.ts";
-import { type WebhookWorld, webhookWorld } from "./world.ts";
 import { beforeCommits } from "../support/storage/groups.ts";
+import { isGenuine } from "./receivers.ts";
+import { webhookWorld, type WebhookWorld } from "./world.ts";
 
 const soonMs = 6_000;
 

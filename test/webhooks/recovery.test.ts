@@ -3,12 +3,12 @@ import { describe, expect, it } from "vitest";
 import type { MessagingEngine } from "../../src/engine.ts";
 import type { CreateWebhook } from "../../src/webhooks/input-types.ts";
 import { deliveries, deliveriesOfWebhook } from "../../src/webhooks/rows.ts";
-import { rowsOf } from "../support/storage/rows.ts";
 import { over } from "../support/over.ts";
 import { cases } from "../support/runs.ts";
+import { mortal } from "../support/storage/groups.ts";
+import { rowsOf } from "../support/storage/rows.ts";
 import { lightStorages } from "../support/storage/storages.ts";
 import { changeDeliveries, failed, loseJobs, partsOf } from "./rows.ts";
-import { mortal } from "../support/storage/groups.ts";
 import { openedOn } from "./world.ts";
 
 const hook: CreateWebhook = { url: "https://hooks.example.com/in", events: ["*"] };

@@ -1,15 +1,15 @@
 /** Reads and changes stored rows of webhooks without the engine. */
+import type { StoragePort } from "../../src/ports/storage.ts";
+import { jobs } from "../../src/queue/jobs/rows.ts";
 import {
-  type DeliveryRow,
   deliveries,
   deliveryAttempts,
   deliveryById,
-  type WebhookRow,
   webhookPatterns,
   webhooks,
+  type DeliveryRow,
+  type WebhookRow,
 } from "../../src/webhooks/rows.ts";
-import { jobs } from "../../src/queue/jobs/rows.ts";
-import type { StoragePort } from "../../src/ports/storage.ts";
 import { rowsOf } from "../support/storage/rows.ts";
 
 /** The rows that belong to a webhook, except its own. */

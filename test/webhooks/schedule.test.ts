@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import type { HttpOutcome } from "../../src/ports/http-client.ts";
 import {
   delays,
   isGone,
@@ -8,10 +9,9 @@ import {
   maxAttempts,
   maxJitter,
   nextRetry,
-  type PastAttempt,
   pauseMsOf,
+  type PastAttempt,
 } from "../../src/webhooks/sending/schedule.ts";
-import type { HttpOutcome } from "../../src/ports/http-client.ts";
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;

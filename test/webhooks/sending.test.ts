@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { deliveriesDue } from "../../src/webhooks/rows.ts";
+import { stopped } from "../support/engines/world.ts";
 import { over } from "../support/over.ts";
 import { cases } from "../support/runs.ts";
 import { lightStorages, storages } from "../support/storage/storages.ts";
-import { stopped } from "../support/engines/world.ts";
 import type { Behavior } from "./receivers.ts";
-import { type WebhookWorld, webhookWorld } from "./world.ts";
+import { webhookWorld, type WebhookWorld } from "./world.ts";
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;

@@ -1,8 +1,8 @@
 /** Which webhooks take slots of the slow lane: those whose receivers are slow. */
 import { expect, it, onTestFinished, vi } from "vitest";
 import { Slot } from "../../src/queue/dispatcher/slots.ts";
-import { webhookWorld } from "./world.ts";
 import { beforeCommits } from "../support/storage/groups.ts";
+import { webhookWorld } from "./world.ts";
 
 it.each([
   { after: 5, commitMs: 1_500, isMoved: false },

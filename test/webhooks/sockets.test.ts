@@ -1,13 +1,13 @@
 /** Over real sockets and time: each failure of a receiver is recorded with its own error code. */
-import { onTestFinished, describe, expect, test } from "vitest";
-import { sandbox } from "../../adapters/transport/sandbox/index.ts";
-import { system } from "../../adapters/system/index.ts";
-import { memory } from "../../adapters/storage/memory/index.ts";
-import type { EventPattern } from "../../src/webhooks/event-patterns.ts";
-import { silent } from "../../src/ports/logger.ts";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { MessagingEngine } from "../../adapters/entry.ts";
+import { memory } from "../../adapters/storage/memory/index.ts";
+import { system } from "../../adapters/system/index.ts";
+import { sandbox } from "../../adapters/transport/sandbox/index.ts";
+import { silent } from "../../src/ports/logger.ts";
 import type { DeliveryWithBody } from "../../src/webhooks/deliveries/delivery-types.ts";
-import { type Behavior, drip, flood, receiver } from "../adapters/http-client/receiver.ts";
+import type { EventPattern } from "../../src/webhooks/event-patterns.ts";
+import { drip, flood, receiver, type Behavior } from "../adapters/http-client/receiver.ts";
 import { client } from "../adapters/http-client/world.ts";
 import { isGenuine } from "./receivers.ts";
 

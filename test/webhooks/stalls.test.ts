@@ -1,13 +1,13 @@
 import { expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { SharedStorage } from "../../adapters/testing/world/ports/shared-storage.ts";
-import type { Write } from "../../src/ports/storage.ts";
 import { events as eventRows } from "../../src/events/rows.ts";
+import type { Write } from "../../src/ports/storage.ts";
 import type { UpdateWebhook } from "../../src/webhooks/input-types.ts";
 import { deliveriesDue, deliveriesInOrder } from "../../src/webhooks/rows.ts";
 import { held } from "../support/engines/carrier.ts";
 import { beforeCommits } from "../support/storage/groups.ts";
-import { type WebhookWorld, webhookWorld } from "./world.ts";
+import { webhookWorld, type WebhookWorld } from "./world.ts";
 
 it.each([
   { when: "leases the job of", sleptMs: 0 },

@@ -1,19 +1,19 @@
 import { describe, expect, it, test } from "vitest";
+import { standard } from "../../adapters/standard.ts";
+import { memory } from "../../adapters/storage/memory/index.ts";
+import type { MessagingEngine } from "../../src/engine.ts";
+import { TidingsError } from "../../src/kernel/errors.ts";
 import type { EventPattern } from "../../src/webhooks/event-patterns.ts";
 import type { CreateWebhook, UpdateWebhook } from "../../src/webhooks/input-types.ts";
 import { webhooks } from "../../src/webhooks/rows.ts";
-import type { MessagingEngine } from "../../src/engine.ts";
-import { TidingsError } from "../../src/kernel/errors.ts";
-import { standard } from "../../adapters/standard.ts";
-import { memory } from "../../adapters/storage/memory/index.ts";
+import { world } from "../support/engines/world.ts";
+import { outcome } from "../support/outcome.ts";
+import { all } from "../support/pages.ts";
 import { rowsOf } from "../support/storage/rows.ts";
 import { lightStorages } from "../support/storage/storages.ts";
-import { world } from "../support/engines/world.ts";
 import { isGenuine, receivers } from "./receivers.ts";
 import { addWebhooks, partsOf } from "./rows.ts";
 import { openedOn } from "./world.ts";
-import { all } from "../support/pages.ts";
-import { outcome } from "../support/outcome.ts";
 
 const hook: CreateWebhook = { url: "https://hooks.example.com/in", events: ["*"] };
 const hourMs = 3_600_000;

@@ -1,25 +1,25 @@
 /** An account with receivers on a virtual clock, and engines on one storage that send to them. */
-import type { AccountHandle } from "../../src/host/handles/handles.ts";
+import type { VirtualClock } from "../../adapters/testing/index.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
+import type { AccountHandle } from "../../src/host/handles/handles.ts";
+import type { EngineOptions } from "../../src/host/options/options.ts";
+import type { Collection, Index } from "../../src/ports/collection.ts";
+import type { StoragePort } from "../../src/ports/storage.ts";
+import type { CreateWebhook } from "../../src/webhooks/input-types.ts";
 import {
   deliveries,
   deliveriesByPosition,
-  type DeliveryAttemptRow,
   deliveryAttempts,
-  type DeliveryRow,
   webhookPatterns,
-  type WebhookRow,
   webhooks,
+  type DeliveryAttemptRow,
+  type DeliveryRow,
+  type WebhookRow,
 } from "../../src/webhooks/rows.ts";
-import type { Collection, Index } from "../../src/ports/collection.ts";
-import type { EngineOptions } from "../../src/host/options/options.ts";
-import type { StoragePort } from "../../src/ports/storage.ts";
 import type { WebhookWithSecret } from "../../src/webhooks/types.ts";
-import type { CreateWebhook } from "../../src/webhooks/input-types.ts";
-import type { VirtualClock } from "../../adapters/testing/index.ts";
-import { type LogLine, world } from "../support/engines/world.ts";
-import { type Ground, memoryGround } from "../support/storage/storages.ts";
-import { type Behavior, receivers, type Receivers } from "./receivers.ts";
+import { world, type LogLine } from "../support/engines/world.ts";
+import { memoryGround, type Ground } from "../support/storage/storages.ts";
+import { receivers, type Behavior, type Receivers } from "./receivers.ts";
 
 export interface WebhookWorld {
   readonly clock: VirtualClock;

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { hasMethods, memberOf } from "../../../src/kernel/index.ts";
 import { postgres, type PostgresPool } from "../../storage/postgres/index.ts";
-import type { Database } from "./database.ts";
 import { Failure, systemCode, UsageError } from "../failures.ts";
 import { note, oneLine, yellow } from "../terminal.ts";
+import type { Database } from "./database.ts";
 
 /** The part of a `pg` Pool that commands use besides the storage. */
 interface Pool extends PostgresPool {

@@ -4,8 +4,8 @@ import { dirname, join, resolve } from "node:path";
 import { memberOf } from "../../../src/kernel/index.ts";
 import { toStorageError } from "../../storage/sqlite/errors.ts";
 import { sqlite } from "../../storage/sqlite/index.ts";
-import type { Database } from "./database.ts";
 import { Failure, systemCode } from "../failures.ts";
+import type { Database } from "./database.ts";
 
 /** The name of the SQLite file that all commands use by default. */
 export const defaultFile = "tidings.db";

@@ -1,6 +1,6 @@
+import { version } from "../about.ts";
 import { eventLine } from "../events/line.ts";
 import { bold, dim, print, table } from "../terminal.ts";
-import { version } from "../about.ts";
 import type { DevServer } from "./server.ts";
 
 /** The events that are printed while the server runs. */

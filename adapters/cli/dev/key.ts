@@ -1,6 +1,6 @@
 /** The API key that `tidings dev` prints. It stays the same across restarts. */
-import { fetchHandler } from "../../http/fetch.ts";
 import type { MessagingEngine } from "../../entry.ts";
+import { fetchHandler } from "../../http/fetch.ts";
 import { readSecrets, saveSecrets, secretsFile } from "../secrets.ts";
 
 /** A key and where its secret is kept. */

@@ -1,6 +1,6 @@
 /** The pages that `tidings dev` serves beside the API. */
-import type { MessagingEngine } from "../../entry.ts";
 import type { Mountable } from "../../../src/api/index.ts";
+import type { MessagingEngine } from "../../entry.ts";
 import { consoleHandler } from "../../web/console/server/index.ts";
 import { inboxHandler } from "../../web/inbox/server/index.ts";
 import { widgetHandler } from "../../web/widget/server/index.ts";

@@ -10,7 +10,7 @@ import { dim, note } from "../terminal.ts";
 import { demoActions } from "./actions.ts";
 import { ensureKey, type DevKey } from "./key.ts";
 import type { Listener } from "./listen.ts";
-import { type Mount, pagesOf } from "./pages.ts";
+import { pagesOf, type Mount } from "./pages.ts";
 import { moveWebhooks, seed } from "./seed/seed.ts";
 
 interface DevServerOptions {

@@ -2,9 +2,9 @@ import { parseArguments } from "../arguments.ts";
 import type { Command } from "../command.ts";
 import { databaseOptions, databaseUsage } from "../database/choose.ts";
 import { bold, dim, green, print, red, yellow } from "../terminal.ts";
+import { checkDatabase } from "./database-checks.ts";
 import type { Finding } from "./finding.ts";
 import { checkClock, checkNode } from "./machine-checks.ts";
-import { checkDatabase } from "./database-checks.ts";
 
 const usage = [
   `${bold("Usage:")} tidings doctor`,

@@ -4,8 +4,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { MessagingEngine } from "../../entry.ts";
 import { sandbox } from "../../transport/sandbox/index.ts";
 import { chooseDatabase, type DatabaseChoice } from "../database/choose.ts";
+import { schemaVersion, type Database } from "../database/database.ts";
 import { defaultFile } from "../database/sqlite.ts";
-import { type Database, schemaVersion } from "../database/database.ts";
 import { explained, Failure } from "../failures.ts";
 import type { Finding } from "./finding.ts";
 

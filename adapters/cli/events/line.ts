@@ -1,5 +1,5 @@
-import type { Conversation, Event, EventType } from "../../entry.ts";
 import { eventTypes } from "../../../src/events/index.ts";
+import type { Conversation, Event, EventType } from "../../entry.ts";
 import { dim, oneLine, red, timeOfDay, yellow } from "../terminal.ts";
 
 /** The events that a person may have to act on. */

@@ -1,6 +1,6 @@
 /** The events that a command is asked for: their types, and the stream of them. */
-import type { AccountHandle, Event, EventType } from "../../entry.ts";
 import { adviceForType, eventTypes } from "../../../src/events/index.ts";
+import type { AccountHandle, Event, EventType } from "../../entry.ts";
 import { UsageError } from "../failures.ts";
 
 export const typeUsage: readonly string[] = [

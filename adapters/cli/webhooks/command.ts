@@ -8,9 +8,9 @@ import { accountOptions, accountUsage, withAccount } from "../engine.ts";
 import { eventLine } from "../events/line.ts";
 import { openStream, typeOptions, typesOf, typeUsage } from "../events/stream.ts";
 import { UsageError } from "../failures.ts";
-import { type Answer, Forwarder, type Target } from "./forwarder.ts";
 import { readSecrets, saveSecrets } from "../secrets.ts";
 import { bold, dim, green, note, print, red } from "../terminal.ts";
+import { Forwarder, type Answer, type Target } from "./forwarder.ts";
 
 const usage = [
   `${bold("Usage:")} tidings webhooks listen --forward-to URL [--type TYPE ...]`,

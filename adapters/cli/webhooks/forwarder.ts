@@ -1,9 +1,9 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import type { KeyObject } from "node:crypto";
-import type { Event } from "../../entry.ts";
-import { standard } from "../../standard.ts";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Destinations, HttpOutcome, HttpResponse } from "../../../src/ports/index.ts";
 import { signatureHeaders, signingKey } from "../../../src/webhooks/index.ts";
+import type { Event } from "../../entry.ts";
+import { standard } from "../../standard.ts";
 
 /** The outcome of posting one event. */
 export interface Answer {

@@ -3,8 +3,8 @@
  * playbook must not book the wrong day, so this reads a day only if the text can mean no other.
  */
 import { Temporal } from "temporal-polyfill";
-import type { DateContext } from "../../../src/ports/index.ts";
 import { firstTimeZone, normalizedWords } from "../../../src/kernel/index.ts";
+import type { DateContext } from "../../../src/ports/index.ts";
 import { units } from "./answers.ts";
 import { isDenied } from "./set-phrases.ts";
 

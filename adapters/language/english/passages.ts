@@ -5,7 +5,7 @@
  */
 import { LRUCache } from "lru-cache";
 import type { Passage, RankedPassage } from "../../../src/ports/index.ts";
-import { type Term, TermIndex, termsOf } from "./terms.ts";
+import { TermIndex, termsOf, type Term } from "./terms.ts";
 
 /** A mention in the title counts as this many mentions in the text. */
 const titleWeight = 4;

@@ -1,12 +1,12 @@
 import { memberOf } from "../../../src/kernel/index.ts";
 import {
+  UnusableResult,
   type Json,
   type ModelAnswer,
   type ModelTurn,
   type ModelUsage,
-  UnusableResult,
 } from "../../../src/ports/index.ts";
-import type { GenerateResult, GeneratedContent } from "./specification.ts";
+import type { GeneratedContent, GenerateResult } from "./specification.ts";
 import { toolNames, toolsOf } from "./tools.ts";
 
 /** The longest input of a tool call, in characters. A longer one is an error. */

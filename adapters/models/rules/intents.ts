@@ -1,5 +1,5 @@
 import type { ModelTurn } from "../../../src/ports/index.ts";
-import { plainText, similarity, type Term, termsOf } from "../../language/english/terms.ts";
+import { plainText, similarity, termsOf, type Term } from "../../language/english/terms.ts";
 
 interface Guess {
   /** The name of an intent, or the id of a playbook. */

@@ -1,5 +1,5 @@
-import type { ModelAnswer } from "../../../src/ports/index.ts";
 import { firstCharacters, straightenApostrophes } from "../../../src/kernel/index.ts";
+import type { ModelAnswer } from "../../../src/ports/index.ts";
 
 type Observations = NonNullable<ModelAnswer["observations"]>;
 

@@ -1,8 +1,8 @@
 import { readAnswer } from "../../../src/agents/index.ts";
 import type { Json, ModelSlot } from "../../../src/ports/index.ts";
-import { english } from "../../language/index.ts";
 import { isDenied } from "../../language/english/set-phrases.ts";
 import { similarity, termsOf } from "../../language/english/terms.ts";
+import { english } from "../../language/index.ts";
 
 const maxClauses = 20;
 /**

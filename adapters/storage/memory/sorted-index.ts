@@ -1,4 +1,4 @@
-import { type Index, orderOf } from "../../../src/ports/index.ts";
+import { orderOf, type Index } from "../../../src/ports/index.ts";
 import type { Layout } from "../layout.ts";
 import { SortedList, type StoredRow } from "./sorted-list.ts";
 

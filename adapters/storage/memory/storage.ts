@@ -1,8 +1,8 @@
 import { setImmediate } from "node:timers/promises";
 import { TidingsError } from "../../../src/kernel/index.ts";
 import {
-  type Collection,
   columnsOf,
+  type Collection,
   type EngineLocks,
   type Group,
   type Lookup,

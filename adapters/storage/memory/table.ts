@@ -1,17 +1,17 @@
 import {
+  StorageConflict,
+  StorageRefusal,
   type Collection,
   type KeyValue,
   type Lookup,
   type Range,
   type Row,
   type Search,
-  StorageConflict,
-  StorageRefusal,
   type Write,
 } from "../../../src/ports/index.ts";
-import { type Layout, layoutOf, storedKey, storedValue, type Stored } from "../layout.ts";
+import { layoutOf, storedKey, storedValue, type Layout, type Stored } from "../layout.ts";
 import { acceptedValues } from "../range-parts.ts";
-import { type RowCell, SortedIndex } from "./sorted-index.ts";
+import { SortedIndex, type RowCell } from "./sorted-index.ts";
 import type { StoredRow } from "./sorted-list.ts";
 import { WordIndex } from "./word-index.ts";
 

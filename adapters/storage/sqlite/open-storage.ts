@@ -14,9 +14,9 @@ import { Reads } from "./reads/reads.ts";
 import { ensureSchema } from "./tables/migrations.ts";
 import { Table } from "./tables/tables.ts";
 import {
-  type BackgroundThresholds,
   BackgroundWriter,
   defaultThresholds,
+  type BackgroundThresholds,
 } from "./thread/background-writer.ts";
 import type { Check } from "./thread/thread-messages.ts";
 import { EngineTransactions } from "./transactions/engine-transactions.ts";

@@ -9,20 +9,20 @@ import type {
   SendContext,
 } from "../../../src/ports/index.ts";
 import { Dice } from "../simulated/dice.ts";
+import type { Fault } from "../world/faults.ts";
 import type { PortCall } from "../world/ports/port-calls.ts";
 import { joinWorld, type RunContext } from "../world/run-context.ts";
-import type { Fault } from "../world/faults.ts";
 import { shortId } from "../world/story.ts";
-import { type CarrierConnection, Deliveries } from "./deliveries.ts";
+import { Deliveries, type CarrierConnection } from "./deliveries.ts";
 import {
+  carrierError,
+  outcomeOf,
+  receiptsOf,
   type AttemptAtCarrier,
   type CarrierCall,
-  carrierError,
   type CarrierOutcome,
   type CarrierScript,
   type IssuedReceipt,
-  outcomeOf,
-  receiptsOf,
   type ScriptedReceipt,
 } from "./script.ts";
 

@@ -4,10 +4,10 @@ import {
   choiceOption,
   functionOption,
   listOption,
-  type Mode,
   option,
   optionsObject,
   parseOptions,
+  type Mode,
 } from "../../../src/kernel/index.ts";
 import type {
   InboundMessage,

@@ -1,5 +1,5 @@
 /** What the checks of all conformance suites use to compare and to fail. */
-import { type ErrorCode, TidingsError } from "../../../src/kernel/index.ts";
+import { TidingsError, type ErrorCode } from "../../../src/kernel/index.ts";
 
 /** A check failed. `runCheck` reports it. */
 export class Mismatch extends Error {

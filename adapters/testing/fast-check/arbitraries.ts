@@ -1,12 +1,12 @@
 import type { CreateContact, SendMessage } from "../../entry.ts";
 import type { ScriptedReceipt } from "../carrier/script.ts";
-import { type Fault, faultNames, type FaultRates, highestRates } from "../world/faults.ts";
+import { faultNames, highestRates, type Fault, type FaultRates } from "../world/faults.ts";
 import {
-  type Arbitrary,
   checkFastCheck,
+  generatorsOf,
+  type Arbitrary,
   type FastCheck,
   type Generators,
-  generatorsOf,
 } from "./types.ts";
 
 /** What `arbitraries(fc)` returns. Each shrinks to something short and plain. */

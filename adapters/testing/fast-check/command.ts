@@ -1,11 +1,11 @@
 import {
-  type ErrorCode,
   errorCodes,
   functionOption,
   listOption,
   option,
   optionsObject,
   parseOptions,
+  type ErrorCode,
 } from "../../../src/kernel/index.ts";
 import type { ScriptedCarrier } from "../carrier/scripted-carrier.ts";
 import { mistakeIn, noteMistake } from "../world/mistakes.ts";

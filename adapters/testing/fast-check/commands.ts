@@ -1,10 +1,10 @@
-import type { MessagingEngine } from "../../entry.ts";
 import { minuteMs } from "../../../src/kernel/index.ts";
+import type { MessagingEngine } from "../../entry.ts";
 import type { World } from "../world/types.ts";
 import { arbitraries } from "./arbitraries.ts";
-import { type Commands, step, type WithCarrier, type WorldCommand } from "./command.ts";
+import { step, type Commands, type WithCarrier, type WorldCommand } from "./command.ts";
 import { contactCommands, inboxCommands, maxRecent, messageCommands } from "./operations.ts";
-import { checkFastCheck, type FastCheck, generatorsOf } from "./types.ts";
+import { checkFastCheck, generatorsOf, type FastCheck } from "./types.ts";
 
 /**
  * Returns commands for `fc.commands`, made with your own fast-check: `commands(fc)`.

@@ -9,7 +9,7 @@ import {
   type WithWorld,
   type WorldCommand,
 } from "./command.ts";
-import { type FastCheck, generatorsOf } from "./types.ts";
+import { generatorsOf, type FastCheck } from "./types.ts";
 
 /** Out of how many of the latest resources a command picks one. */
 export const maxRecent = 8;

@@ -1,6 +1,6 @@
 /** What the laws read through the public API of a world. */
-import { type AccountHandle, type Event, type Message, TidingsError } from "../../entry.ts";
 import { modeSchema } from "../../../src/kernel/index.ts";
+import { TidingsError, type AccountHandle, type Event, type Message } from "../../entry.ts";
 import type { CarrierCall } from "../carrier/script.ts";
 import type { World } from "../world/types.ts";
 

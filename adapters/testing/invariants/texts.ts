@@ -1,5 +1,5 @@
-import type { Message, Mode } from "../../entry.ts";
 import type { InboundMessage } from "../../../src/ports/index.ts";
+import type { Message, Mode } from "../../entry.ts";
 import type { Finding, World } from "../world/types.ts";
 import {
   allCalls,

@@ -11,16 +11,16 @@ import {
   scriptOption,
   textCondition,
 } from "../scripts/options.ts";
-import { Connectors } from "../world/ports/connectors.ts";
 import { callWhileAlive, never } from "../world/engine-run.ts";
 import { maxDelayMs } from "../world/faults.ts";
+import { Connectors } from "../world/ports/connectors.ts";
 import { joinWorld, type RunContext } from "../world/run-context.ts";
 import {
   lastSaid,
+  outcomeOf,
   type ModelOutcome,
   type ModelRequest,
   type ModelScript,
-  outcomeOf,
 } from "./script.ts";
 
 const defaultAfterMs = 500;

@@ -12,12 +12,12 @@ import { maxDelayMs } from "../world/faults.ts";
 import { joinWorld, type RunContext } from "../world/run-context.ts";
 import { shortId } from "../world/story.ts";
 import {
-  type AnsweredRequest,
   eventIn,
+  responseOf,
+  type AnsweredRequest,
   type LostResponse,
   type ReceiverOutcome,
   type ReceiverScript,
-  responseOf,
   type WebhookRequest,
 } from "./script.ts";
 

@@ -1,6 +1,6 @@
 /** What a scripted receiver does with the requests that webhooks send. */
-import type { Event } from "../../entry.ts";
 import { memberOf } from "../../../src/kernel/index.ts";
+import type { Event } from "../../entry.ts";
 import { stepFor } from "../scripts/rules.ts";
 
 /** The receiver takes the request and responds. */

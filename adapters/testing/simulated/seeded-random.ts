@@ -1,5 +1,5 @@
-import type { Random } from "../../../src/ports/index.ts";
 import { option, optionsObject, parseOptions } from "../../../src/kernel/index.ts";
+import type { Random } from "../../../src/ports/index.ts";
 
 /** The option `seed`: any number. */
 export const seedOption = option<number>("a number", (seed) => typeof seed === "number");

@@ -1,7 +1,7 @@
-import type { Random } from "../../../src/ports/index.ts";
 import { optionsObject, parseOptions } from "../../../src/kernel/index.ts";
+import type { Random } from "../../../src/ports/index.ts";
 import { seededRandom, seedOption } from "./seeded-random.ts";
-import { type Time, timeOption, type VirtualClock, virtualClock } from "./virtual-clock.ts";
+import { timeOption, virtualClock, type Time, type VirtualClock } from "./virtual-clock.ts";
 
 /** The options `clock` and `random` of an engine under test. */
 export interface Simulated {

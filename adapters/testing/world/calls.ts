@@ -1,6 +1,6 @@
 /** Calls of the host application to its engines, and their outcomes. */
-import type { MessagingEngine } from "../../entry.ts";
 import { hourMs, memberOf, minuteMs, TidingsError } from "../../../src/kernel/index.ts";
+import type { MessagingEngine } from "../../entry.ts";
 import type { EngineRun } from "./engine-run.ts";
 import type { WorldContext } from "./run-context.ts";
 

@@ -1,4 +1,3 @@
-import type { MessagingEngine } from "../../entry.ts";
 import { TidingsError } from "../../../src/kernel/index.ts";
 import type {
   AgentModel,
@@ -9,12 +8,13 @@ import type {
   StoragePort,
   Transport,
 } from "../../../src/ports/index.ts";
-import { type ScriptedCarrier, scriptedCarriers } from "../carrier/scripted-carrier.ts";
-import { type ScriptedModel, scriptedModels } from "../model/scripted-model.ts";
-import { type ScriptedReceiver, scriptedReceivers } from "../receiver/scripted-receiver.ts";
+import type { MessagingEngine } from "../../entry.ts";
+import { scriptedCarriers, type ScriptedCarrier } from "../carrier/scripted-carrier.ts";
+import { scriptedModels, type ScriptedModel } from "../model/scripted-model.ts";
+import { scriptedReceivers, type ScriptedReceiver } from "../receiver/scripted-receiver.ts";
 import { seededRandom } from "../simulated/seeded-random.ts";
-import { type EngineRun, ProcessRun } from "./engine-run.ts";
-import { type Fault, type FaultSource, maxSkewMs, type MetFault } from "./faults.ts";
+import { ProcessRun, type EngineRun } from "./engine-run.ts";
+import { maxSkewMs, type Fault, type FaultSource, type MetFault } from "./faults.ts";
 import type { LogLine } from "./observer.ts";
 import { faultyStorage } from "./ports/faulty-storage.ts";
 import { faultyTransport } from "./ports/faulty-transport.ts";

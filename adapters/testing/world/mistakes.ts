@@ -2,7 +2,7 @@
  * Mistakes of a test in code that runs beside it, such as that of a command. Nobody waits for that
  * code, so its world reports them: the next call that moves time or checks laws throws the first.
  */
-import { type ErrorCode, TidingsError } from "../../../src/kernel/index.ts";
+import { TidingsError, type ErrorCode } from "../../../src/kernel/index.ts";
 import type { CallOutcome } from "./calls.ts";
 
 interface Mistake {

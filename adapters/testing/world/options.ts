@@ -11,11 +11,11 @@ import {
 } from "../../../src/kernel/index.ts";
 import type { StoragePort } from "../../../src/ports/index.ts";
 import { scriptedCarriers } from "../carrier/scripted-carrier.ts";
-import { type ScriptedModel, scriptedModels } from "../model/scripted-model.ts";
-import { type ScriptedReceiver, scriptedReceivers } from "../receiver/scripted-receiver.ts";
+import { scriptedModels, type ScriptedModel } from "../model/scripted-model.ts";
+import { scriptedReceivers, type ScriptedReceiver } from "../receiver/scripted-receiver.ts";
 import { timeOption } from "../simulated/virtual-clock.ts";
 import type { MakeEngine, WorldTransport } from "./engine-process.ts";
-import { type Fault, faultNames } from "./faults.ts";
+import { faultNames, type Fault } from "./faults.ts";
 import type { WorldObserver } from "./observer.ts";
 import type { Finding, WorldOptions } from "./types.ts";
 

@@ -1,5 +1,5 @@
-import { type JobRow, jobs } from "../../../src/queue/index.ts";
 import type { StoragePort } from "../../../src/ports/index.ts";
+import { jobs, type JobRow } from "../../../src/queue/index.ts";
 import type { VirtualClock } from "../simulated/virtual-clock.ts";
 import type { Story } from "./story.ts";
 

@@ -4,8 +4,8 @@ import type { VirtualClock } from "../simulated/virtual-clock.ts";
 import type { EngineRun, ProcessRun } from "./engine-run.ts";
 import type { Fault } from "./faults.ts";
 import type { LogLine, WorldObserver } from "./observer.ts";
-import type { SharedStorage } from "./ports/shared-storage.ts";
 import type { Call } from "./ports/port-calls.ts";
+import type { SharedStorage } from "./ports/shared-storage.ts";
 import type { Story } from "./story.ts";
 
 /** What an engine can be cut off from. `internet`: the receivers of webhooks, and the model. */

@@ -1,6 +1,6 @@
 /** What users see of a world. */
-import type { MessagingEngine, StopOptions } from "../../entry.ts";
 import type { StoragePort } from "../../../src/ports/index.ts";
+import type { MessagingEngine, StopOptions } from "../../entry.ts";
 import type { ScriptedCarrier } from "../carrier/scripted-carrier.ts";
 import type { ScriptedModel } from "../model/scripted-model.ts";
 import type { ScriptedReceiver } from "../receiver/scripted-receiver.ts";

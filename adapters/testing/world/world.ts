@@ -1,15 +1,15 @@
-import { MessagingEngine, type StopOptions } from "../../entry.ts";
 import { hourMs } from "../../../src/kernel/index.ts";
 import type { StoragePort } from "../../../src/ports/index.ts";
+import { MessagingEngine, type StopOptions } from "../../entry.ts";
 import type { ScriptedCarrier } from "../carrier/scripted-carrier.ts";
 import { scriptedModel, type ScriptedModel } from "../model/scripted-model.ts";
 import { scriptedReceiver, type ScriptedReceiver } from "../receiver/scripted-receiver.ts";
 import { Dice } from "../simulated/dice.ts";
-import { type VirtualClock, virtualClock } from "../simulated/virtual-clock.ts";
+import { virtualClock, type VirtualClock } from "../simulated/virtual-clock.ts";
 import {
+  HostCalls,
   type CallOptions,
   type CallOutcome,
-  HostCalls,
   type HostCode,
   type UpEngine,
 } from "./calls.ts";
@@ -17,18 +17,18 @@ import { EngineProcess, type WorldTransport } from "./engine-process.ts";
 import type { EngineRun } from "./engine-run.ts";
 import {
   drawRates,
+  FaultSource,
+  maxSkewMs,
   type Fault,
   type FaultPlace,
   type FaultRates,
-  FaultSource,
-  maxSkewMs,
 } from "./faults.ts";
-import { checkFault, checkFinding, checkOptions, type CheckedOptions } from "./options.ts";
 import { throwMistake } from "./mistakes.ts";
 import type { LogLine } from "./observer.ts";
+import { checkFault, checkFinding, checkOptions, type CheckedOptions } from "./options.ts";
 import { pendingJobs, skipIdleTime } from "./pending-jobs.ts";
-import type { Remote, WorldContext } from "./run-context.ts";
 import { SharedStorage } from "./ports/shared-storage.ts";
+import type { Remote, WorldContext } from "./run-context.ts";
 import { Story } from "./story.ts";
 import type { CrashOptions, Law, SettleOptions, World, WorldOptions } from "./types.ts";
 import { underWay } from "./under-way.ts";

@@ -1,3 +1,4 @@
+import { refuseArguments } from "../../../src/kernel/index.ts";
 import type {
   LookupAnswer,
   LookupContext,
@@ -8,14 +9,13 @@ import type {
   Transport,
   TransportContext,
 } from "../../../src/ports/index.ts";
-import { refuseArguments } from "../../../src/kernel/index.ts";
 import { carrierError } from "../carrier-errors.ts";
 import {
-  type Behavior,
   behaviorOf,
+  sandboxNumbers,
+  type Behavior,
   type CarrierAnswer,
   type PlannedReceipt,
-  sandboxNumbers,
 } from "./behaviors.ts";
 
 /**

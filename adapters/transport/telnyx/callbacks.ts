@@ -1,4 +1,4 @@
-import { createPublicKey, type KeyObject, verify } from "node:crypto";
+import { createPublicKey, verify, type KeyObject } from "node:crypto";
 import * as z from "zod";
 import { minuteMs, TidingsError } from "../../../src/kernel/index.ts";
 import type {
@@ -7,6 +7,7 @@ import type {
   CarrierError,
   Receipt,
 } from "../../../src/ports/index.ts";
+import { parseJson } from "../carrier-api.ts";
 import {
   carrierKeyword,
   maxMedia,
@@ -14,7 +15,6 @@ import {
   receiptSubject,
   refuseTooLarge,
 } from "../carrier-callbacks.ts";
-import { parseJson } from "../carrier-api.ts";
 import { carrierError, errorCodeMap } from "../carrier-errors.ts";
 
 /**

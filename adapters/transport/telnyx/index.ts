@@ -1,5 +1,4 @@
 import * as z from "zod";
-import type { HttpClient, OutboundMessage, Transport } from "../../../src/ports/index.ts";
 import {
   hourMs,
   minuteMs,
@@ -7,14 +6,15 @@ import {
   optionsObject,
   parseOptions,
 } from "../../../src/kernel/index.ts";
-import { attemptCallbackUrl } from "../carrier-callbacks.ts";
+import type { HttpClient, OutboundMessage, Transport } from "../../../src/ports/index.ts";
 import {
   carrierApi,
   jsonOf,
-  type ResponseReader,
   sendAnswer,
   strictMediaUrl,
+  type ResponseReader,
 } from "../carrier-api.ts";
+import { attemptCallbackUrl } from "../carrier-callbacks.ts";
 import { carrierOptions, secretOption } from "../carrier-options.ts";
 import {
   carrierErrorOf,

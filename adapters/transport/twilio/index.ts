@@ -1,15 +1,15 @@
 import * as z from "zod";
-import type { HttpClient, OutboundMessage, Transport } from "../../../src/ports/index.ts";
 import {
-  type AttemptId,
   hourMs,
   minuteMs,
   option,
   optionsObject,
   parseOptions,
+  type AttemptId,
 } from "../../../src/kernel/index.ts";
+import type { HttpClient, OutboundMessage, Transport } from "../../../src/ports/index.ts";
+import { carrierApi, sendAnswer, strictMediaUrl, type ResponseReader } from "../carrier-api.ts";
 import { attemptCallbackUrl } from "../carrier-callbacks.ts";
-import { carrierApi, type ResponseReader, sendAnswer, strictMediaUrl } from "../carrier-api.ts";
 import { carrierOptions, secretOption } from "../carrier-options.ts";
 import { carrierErrorOf, messageSid, readCallback } from "./callbacks.ts";
 import { isMessagingService, lookUp } from "./look-up.ts";

@@ -6,7 +6,7 @@ import type {
   LookupContext,
   OutboundMessage,
 } from "../../../src/ports/index.ts";
-import { type CarrierApi, jsonOf } from "../carrier-api.ts";
+import { jsonOf, type CarrierApi } from "../carrier-api.ts";
 import { messageSid, receiptOf } from "./callbacks.ts";
 
 /** How many messages of the list, newest first, are searched. */

@@ -1,33 +1,33 @@
 import {
-  type ApiKeyWithSecret,
-  type CreateApiKey,
-  createApiKeySchema,
-  defaultGraceSeconds,
-  type RotateApiKey,
-  rotateApiKeySchema,
-} from "./key-types.ts";
-import {
-  type ById,
   byIdSchema,
   invalid,
   millis,
   notFound,
   TidingsError,
+  type ById,
 } from "../../kernel/index.ts";
 import {
-  type Caller,
-  type Command,
-  type KeyScope,
   keyScopes,
   missingScopes,
   scopesOf,
+  type Caller,
+  type Command,
+  type KeyScope,
   type Services,
 } from "../../operations/index.ts";
-import { drawKey } from "./key-format.ts";
-import { checkKey, hasExpired, keyExpired, secretExpiry } from "./check-key.ts";
-import { keyResource } from "./show.ts";
-import { keyById, type KeyRow, keys } from "./rows.ts";
 import type { Tx } from "../../store/index.ts";
+import { checkKey, hasExpired, keyExpired, secretExpiry } from "./check-key.ts";
+import { drawKey } from "./key-format.ts";
+import {
+  createApiKeySchema,
+  defaultGraceSeconds,
+  rotateApiKeySchema,
+  type ApiKeyWithSecret,
+  type CreateApiKey,
+  type RotateApiKey,
+} from "./key-types.ts";
+import { keyById, keys, type KeyRow } from "./rows.ts";
+import { keyResource } from "./show.ts";
 
 /** Creates a key in the caller's mode. The key never grants more than the caller has. */
 export const createKey: Command<CreateApiKey, ApiKeyWithSecret> = {

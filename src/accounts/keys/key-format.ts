@@ -4,8 +4,8 @@
  * without a look-up. Only the SHA-256 of the key is stored.
  */
 import { hash } from "node:crypto";
-import type { Random } from "../../ports/index.ts";
 import type { Mode } from "../../kernel/index.ts";
+import type { Random } from "../../ports/index.ts";
 
 const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const bodyLength = 32;

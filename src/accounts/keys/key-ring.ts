@@ -1,11 +1,11 @@
-import { accountById } from "../rows.ts";
-import { keyById, keyByPreviousHash, keyBySecretHash, type KeyRow, keys } from "./rows.ts";
-import { hashKey, isWellFormedKey } from "./key-format.ts";
-import { boundedCache, type KeyId, type Scope, TidingsError } from "../../kernel/index.ts";
+import { boundedCache, TidingsError, type KeyId, type Scope } from "../../kernel/index.ts";
 import type { KeyCaller } from "../../operations/index.ts";
 import type { Clock, Logger, Write } from "../../ports/index.ts";
 import type { Store } from "../../store/index.ts";
+import { accountById } from "../rows.ts";
 import { checkKey, keyExpired } from "./check-key.ts";
+import { hashKey, isWellFormedKey } from "./key-format.ts";
+import { keyById, keyByPreviousHash, keyBySecretHash, keys, type KeyRow } from "./rows.ts";
 
 /** The scope of a valid key, and what the key may do. */
 export interface Authenticated {

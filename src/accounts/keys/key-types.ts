@@ -4,14 +4,14 @@ import {
   distinct,
   ids,
   instant,
-  type KeyId,
-  type Mode,
   modeSchema,
   name,
   reference,
   timestamp,
+  type KeyId,
+  type Mode,
 } from "../../kernel/index.ts";
-import { type KeyScope, keyScopes } from "../../operations/index.ts";
+import { keyScopes, type KeyScope } from "../../operations/index.ts";
 
 export const keyScopeSchema = z.enum(keyScopes).meta({
   id: "KeyScope",

@@ -1,6 +1,6 @@
 import type { KeyId } from "../../kernel/index.ts";
 import type { KeyScope } from "../../operations/index.ts";
-import { json, nullable, type RowOf, scoped, text, time } from "../../ports/index.ts";
+import { json, nullable, scoped, text, time, type RowOf } from "../../ports/index.ts";
 
 export const keys = scoped("api_keys", {
   id: text<KeyId>(),

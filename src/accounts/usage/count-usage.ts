@@ -1,5 +1,5 @@
 /** Counts messages by hour, and errors by day. */
-import { type Channel, hourMs, utcDay } from "../../kernel/index.ts";
+import { hourMs, utcDay, type Channel } from "../../kernel/index.ts";
 import type { Tx } from "../../store/index.ts";
 import { deliveryTimes, errorCounts, hourlyUsage } from "./rows.ts";
 

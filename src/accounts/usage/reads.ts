@@ -1,20 +1,20 @@
 import { channels, dayMs, hourMs, invalid, iso, millis, utcDay } from "../../kernel/index.ts";
 import type { Query } from "../../operations/index.ts";
 import { deliveryBounds } from "./count-usage.ts";
+import { deliveryTimesByHour, errorsByDay, usageByDay, usageByHour } from "./rows.ts";
 import {
+  getErrorCountsSchema,
+  getHourlyUsageSchema,
+  getUsageSchema,
   type ErrorCount,
   type ErrorCounts,
   type GetErrorCounts,
-  getErrorCountsSchema,
   type GetHourlyUsage,
-  getHourlyUsageSchema,
+  type GetUsage,
   type HourCount,
   type HourlyUsage,
-  type GetUsage,
-  getUsageSchema,
   type Usage,
 } from "./usage-types.ts";
-import { deliveryTimesByHour, errorsByDay, usageByHour, usageByDay } from "./rows.ts";
 
 /** How far apart the first and the last day of the counts by day may be. */
 const maxUsageDays = 365;

@@ -1,4 +1,4 @@
-import { dayMs, type Scope, utcDay } from "../../kernel/index.ts";
+import { dayMs, utcDay, type Scope } from "../../kernel/index.ts";
 import type { Runtime } from "../../operations/index.ts";
 import type { Index, KeyValue } from "../../ports/index.ts";
 import { background, reread, type Store } from "../../store/index.ts";

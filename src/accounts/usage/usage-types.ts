@@ -1,12 +1,12 @@
 /** Counts of messages by day, by hour and by error. */
 import * as z from "zod";
 import {
-  type Channel,
   channelSchema,
   day,
   dayInput,
   instant,
   timestamp,
+  type Channel,
 } from "../../kernel/index.ts";
 
 /** How many messages of a channel entered a status on one day. */

@@ -1,6 +1,6 @@
-import { hasLevels, maxLevels } from "../fields.ts";
 import { canonicalJson } from "../../operations/index.ts";
 import type { Action, ActionContext, Json } from "../../ports/index.ts";
+import { hasLevels, maxLevels } from "../fields.ts";
 
 /** The maximum size of an action's result as JSON, in bytes. */
 const maxBytes = 16_384;

@@ -1,6 +1,6 @@
+import { inBody, invalid, storable, TidingsError, withDeadline } from "../../kernel/index.ts";
 import type { CheckCall } from "../../operations/index.ts";
 import type { Action, Json, SchemaIssue, SchemaResult } from "../../ports/index.ts";
-import { inBody, invalid, storable, TidingsError, withDeadline } from "../../kernel/index.ts";
 
 export type Checked =
   { readonly ok: true; readonly input: unknown } | { readonly ok: false; readonly error: string };

@@ -1,5 +1,5 @@
+import { quoted, suggestion, type FieldError } from "../../kernel/index.ts";
 import type { Action } from "../../ports/index.ts";
-import { type FieldError, quoted, suggestion } from "../../kernel/index.ts";
 
 /** The error of a field that names an action which the engine does not have. */
 export function unknownAction(

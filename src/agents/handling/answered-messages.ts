@@ -1,11 +1,11 @@
 /** What the contact has written last in a conversation, and what of it has been answered. */
-import { agentSessionOf, type AgentSessionRow } from "../rows.ts";
 import { consentFor, consentOf, identityByAddress } from "../../contacts/index.ts";
-import { type ConversationRow, lastSequence, firstNumber } from "../../conversations/index.ts";
+import { firstNumber, lastSequence, type ConversationRow } from "../../conversations/index.ts";
 import { mediumOf } from "../../kernel/index.ts";
-import { type MessageRow, messagesByAuthor, messagesOfConversation } from "../../messages/index.ts";
-import { maxUnanswered } from "../runs/limits.ts";
+import { messagesByAuthor, messagesOfConversation, type MessageRow } from "../../messages/index.ts";
 import type { Tx } from "../../store/index.ts";
+import { agentSessionOf, type AgentSessionRow } from "../rows.ts";
+import { maxUnanswered } from "../runs/limits.ts";
 
 /**
  * The maximum number of messages of a conversation that are read to find the last answer, or since

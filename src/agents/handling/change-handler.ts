@@ -1,29 +1,29 @@
-import { beginRun, messageColumns } from "../runs/begin-run.ts";
-import { cancelAnswerRuns } from "../runs/end-run.ts";
-import { giveUp, handOff } from "./hand-off.ts";
-import { makeHandler, openSession } from "./session.ts";
-import { answeredThrough, findUnanswered, unansweredSince } from "./answered-messages.ts";
-import { agentById, type AgentRow, agentSessionOf, type AgentSessionRow } from "../rows.ts";
-import { turnJob } from "../job-orders.ts";
 import {
-  type AssignConversation,
   assignConversationSchema,
   assigneeOf,
   changeConversation,
-  type Conversation,
-  type ConversationRow,
-  touchActiveConversation,
   handlerOnAssign,
   handlerOnHandBack,
-  type HandOffConversation,
   handOffConversationSchema,
   showConversation,
+  touchActiveConversation,
+  type AssignConversation,
+  type Conversation,
+  type ConversationRow,
+  type HandOffConversation,
 } from "../../conversations/index.ts";
-import { type ById, byIdSchema, invalid } from "../../kernel/index.ts";
-import { type Command, showsOutput } from "../../operations/index.ts";
+import { byIdSchema, invalid, type ById } from "../../kernel/index.ts";
+import { showsOutput, type Command } from "../../operations/index.ts";
 import type { Seen } from "../../ports/index.ts";
 import { arm } from "../../queue/index.ts";
 import type { Tx } from "../../store/index.ts";
+import { turnJob } from "../job-orders.ts";
+import { agentById, agentSessionOf, type AgentRow, type AgentSessionRow } from "../rows.ts";
+import { beginRun, messageColumns } from "../runs/begin-run.ts";
+import { cancelAnswerRuns } from "../runs/end-run.ts";
+import { answeredThrough, findUnanswered, unansweredSince } from "./answered-messages.ts";
+import { giveUp, handOff } from "./hand-off.ts";
+import { makeHandler, openSession } from "./session.ts";
 
 /**
  * Assigns a conversation to a person, an agent or nobody. A person who gives a conversation up

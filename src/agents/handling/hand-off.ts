@@ -1,32 +1,32 @@
-import { conversationHandoff } from "../events.ts";
-import { agentInUse } from "../find-agent.ts";
-import { type AgentRow, agentSessionOf, type AgentSessionRow, agentSessions } from "../rows.ts";
-import type { HandoffCause } from "../settings/handoff-rule-types.ts";
 import type { PolicyContext } from "../../consents/index.ts";
 import { contactById, sentimentOf } from "../../contacts/index.ts";
 import {
   changeConversation,
   conversationById,
   conversationOfEvent,
-  type ConversationRow,
-  type Handler,
   isOutsideThread,
   lastSequence,
   queueTimeoutJob,
   statusPatch,
+  type ConversationRow,
+  type Handler,
 } from "../../conversations/index.ts";
 import { appendEvent, handoffEventId } from "../../events/index.ts";
-import { arm, type Claim, finish } from "../../queue/index.ts";
-import { turnJob } from "../job-orders.ts";
 import { isId, type RunId } from "../../kernel/index.ts";
-import type { Seen } from "../../ports/index.ts";
-import type { Tx } from "../../store/index.ts";
-import type { AgentDefinition } from "../types.ts";
 import { messagesOfConversation } from "../../messages/index.ts";
+import type { Seen } from "../../ports/index.ts";
+import { arm, finish, type Claim } from "../../queue/index.ts";
+import type { Tx } from "../../store/index.ts";
+import { conversationHandoff } from "../events.ts";
+import { agentInUse } from "../find-agent.ts";
+import { turnJob } from "../job-orders.ts";
+import { agentSessionOf, agentSessions, type AgentRow, type AgentSessionRow } from "../rows.ts";
 import { cancelAnswerRuns } from "../runs/end-run.ts";
-import { initialState, makeHandler } from "./session.ts";
+import type { HandoffCause } from "../settings/handoff-rule-types.ts";
+import type { AgentDefinition } from "../types.ts";
 import { findUnanswered, messageToAnswer } from "./answered-messages.ts";
 import { sendAs } from "./send-as.ts";
+import { initialState, makeHandler } from "./session.ts";
 
 /** The maximum number of messages that a hand-off names. */
 const maxMessageIds = 10;

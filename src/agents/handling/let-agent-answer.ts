@@ -1,21 +1,21 @@
 /** Which agent answers a contact's messages. */
-import { answeredThrough } from "./answered-messages.ts";
+import { conversationById, type ConversationRow } from "../../conversations/index.ts";
+import type { MessageRow } from "../../messages/index.ts";
+import type { Seen } from "../../ports/index.ts";
+import { arm } from "../../queue/index.ts";
+import type { Tx } from "../../store/index.ts";
 import { agentInUse, assignedAgent } from "../find-agent.ts";
+import { turnJob } from "../job-orders.ts";
 import {
-  type AgentRow,
   agentSessionOf,
-  type AgentSessionRow,
   agentSessions,
   enabledAgents,
   maxAgents,
+  type AgentRow,
+  type AgentSessionRow,
 } from "../rows.ts";
-import { turnJob } from "../job-orders.ts";
+import { answeredThrough } from "./answered-messages.ts";
 import { makeHandler, openSession } from "./session.ts";
-import { conversationById, type ConversationRow } from "../../conversations/index.ts";
-import type { MessageRow } from "../../messages/index.ts";
-import { arm } from "../../queue/index.ts";
-import type { Seen } from "../../ports/index.ts";
-import type { Tx } from "../../store/index.ts";
 
 interface AnswerOptions {
   /** Whether the message reopened a closed conversation. */

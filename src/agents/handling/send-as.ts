@@ -1,7 +1,7 @@
-import { type MessageRow, sendInConversation } from "../../messages/index.ts";
-import { type Author, type MessageId, TidingsError } from "../../kernel/index.ts";
 import type { PolicyContext } from "../../consents/index.ts";
 import { conversationById, type ConversationRow } from "../../conversations/index.ts";
+import { TidingsError, type Author, type MessageId } from "../../kernel/index.ts";
+import { sendInConversation, type MessageRow } from "../../messages/index.ts";
 import type { Seen } from "../../ports/index.ts";
 import type { Tx } from "../../store/index.ts";
 

@@ -1,19 +1,19 @@
 import {
-  type AgentRow,
-  agentSessionOf,
-  type AgentSessionRow,
-  agentSessions,
-  frameColumns,
-} from "../rows.ts";
-import {
   changeConversation,
-  type ConversationRow,
   lastSequence,
   statusPatch,
+  type ConversationRow,
 } from "../../conversations/index.ts";
 import type { MessageRow } from "../../messages/index.ts";
 import type { Seen } from "../../ports/index.ts";
 import type { Tx } from "../../store/index.ts";
+import {
+  agentSessionOf,
+  agentSessions,
+  frameColumns,
+  type AgentRow,
+  type AgentSessionRow,
+} from "../rows.ts";
 import { playMayQuote } from "../runs/redaction-rules.ts";
 
 /** Whether an agent may answer in a conversation. */

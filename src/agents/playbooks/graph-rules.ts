@@ -1,10 +1,10 @@
 /** What is wrong in a playbook, seen as a graph of its steps, and which playbooks it calls. */
-import type { PlaybookStep } from "./step-types.ts";
-import type { PinnedPlaybook, PlaybookDefinition } from "./types.ts";
-import { type FieldError, inBody, type PlaybookId } from "../../kernel/index.ts";
-import { maxFrames } from "./play/frames.ts";
-import { type Finding, findingsInTexts, type Path } from "./text-rules.ts";
+import { inBody, type FieldError, type PlaybookId } from "../../kernel/index.ts";
 import type { Language } from "../../ports/index.ts";
+import { maxFrames } from "./play/frames.ts";
+import type { PlaybookStep } from "./step-types.ts";
+import { findingsInTexts, type Finding, type Path } from "./text-rules.ts";
+import type { PinnedPlaybook, PlaybookDefinition } from "./types.ts";
 
 /**
  * Finds a playbook that can be called: an enabled one, or the new definition of the checked one.

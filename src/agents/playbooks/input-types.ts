@@ -2,8 +2,8 @@
 import * as z from "zod";
 import { name, queryInteger, readonlyList, reference, text } from "../../kernel/index.ts";
 import { identifier } from "../fields.ts";
-import { type Slot, slotSchema } from "./slot-types.ts";
-import { playbookLimits, type PlaybookStepInput, playbookStepInputSchema } from "./step-types.ts";
+import { slotSchema, type Slot } from "./slot-types.ts";
+import { playbookLimits, playbookStepInputSchema, type PlaybookStepInput } from "./step-types.ts";
 
 /** What starts a playbook. It must also be one of the agent's `playbook_ids`. */
 export interface PlaybookTriggerInput {

@@ -1,9 +1,9 @@
-import { callsOf } from "./graph-rules.ts";
-import { maxPlaybooks, playbookById, playbookVersionOf } from "./rows.ts";
-import type { PinnedPlaybook } from "./types.ts";
-import type { FindPlaybook, Frame } from "./play/frames.ts";
 import type { PlaybookId } from "../../kernel/index.ts";
 import type { Reads } from "../../store/index.ts";
+import { callsOf } from "./graph-rules.ts";
+import type { FindPlaybook, Frame } from "./play/frames.ts";
+import { maxPlaybooks, playbookById, playbookVersionOf } from "./rows.ts";
+import type { PinnedPlaybook } from "./types.ts";
 
 interface WantedPlaybooks {
   /** The agent's own playbooks. */

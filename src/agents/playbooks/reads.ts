@@ -1,9 +1,9 @@
 import { notFound } from "../../kernel/index.ts";
-import { type GetPlaybook, getPlaybookSchema } from "./input-types.ts";
-import type { Playbook } from "./types.ts";
 import { listQuery, type Query } from "../../operations/index.ts";
-import { playbookById, playbookVersionOf, playbooks } from "./rows.ts";
+import { getPlaybookSchema, type GetPlaybook } from "./input-types.ts";
+import { playbookById, playbooks, playbookVersionOf } from "./rows.ts";
 import { playbookResource } from "./show.ts";
+import type { Playbook } from "./types.ts";
 
 export const getPlaybook: Query<GetPlaybook, Playbook> = {
   kind: "query",

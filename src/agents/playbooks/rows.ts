@@ -4,10 +4,10 @@ import {
   integer,
   json,
   nullable,
-  type RowOf,
   scoped,
   text,
   time,
+  type RowOf,
 } from "../../ports/index.ts";
 import type { PlaybookDefinition } from "./types.ts";
 

@@ -1,6 +1,6 @@
 import { iso } from "../../kernel/index.ts";
-import type { Playbook } from "./types.ts";
 import type { PlaybookRow } from "./rows.ts";
+import type { Playbook } from "./types.ts";
 
 type Shown = Pick<
   PlaybookRow,

@@ -1,8 +1,8 @@
 /** Slots: the values that a playbook asks for and stores. */
 import * as z from "zod";
 import { name, readonlyList, text } from "../../kernel/index.ts";
-import { patternProblem } from "./play/pattern.ts";
 import { identifier } from "../fields.ts";
+import { patternProblem } from "./play/pattern.ts";
 import { playbookLimits } from "./step-types.ts";
 
 /** How a slot's answer can be read. */

@@ -3,10 +3,10 @@ import * as z from "zod";
 import {
   ids,
   name,
-  type PlaybookId,
   playbookReference,
   readonlyList,
   wholeRecord,
+  type PlaybookId,
 } from "../../kernel/index.ts";
 import type { Json } from "../../ports/index.ts";
 import { identifier, json } from "../fields.ts";

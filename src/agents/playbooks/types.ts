@@ -1,8 +1,8 @@
 /** The resource of a playbook, and its versions. */
 import * as z from "zod";
-import { ids, pageSchema, type PlaybookId, timestamp } from "../../kernel/index.ts";
-import { type PlaybookStep, playbookStepSchema } from "./step-types.ts";
-import { type Slot, slotSchema } from "./slot-types.ts";
+import { ids, pageSchema, timestamp, type PlaybookId } from "../../kernel/index.ts";
+import { slotSchema, type Slot } from "./slot-types.ts";
+import { playbookStepSchema, type PlaybookStep } from "./step-types.ts";
 
 /** What starts a playbook. It must also be one of the agent's `playbook_ids`. */
 export interface PlaybookTrigger {

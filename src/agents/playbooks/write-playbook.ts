@@ -1,43 +1,43 @@
-import { callersAbove, callsOf, playbookErrors } from "./graph-rules.ts";
+import {
+  byIdSchema,
+  invalid,
+  notFound,
+  TidingsError,
+  type ById,
+  type FieldError,
+  type PlaybookId,
+} from "../../kernel/index.ts";
+import {
+  canonicalJson,
+  freeOrdinal,
+  showsOutput,
+  type Call,
+  type Command,
+  type Services,
+} from "../../operations/index.ts";
+import type { Seen } from "../../ports/index.ts";
+import type { Tx } from "../../store/index.ts";
+import { unknownAction } from "../actions/unknown-action.ts";
+import { agentByOrdinal, maxAgents } from "../rows.ts";
 import { changedDefinition, playbookDefinitionOf } from "./definition.ts";
+import { callersAbove, callsOf, playbookErrors } from "./graph-rules.ts";
+import {
+  createPlaybookSchema,
+  updatePlaybookSchema,
+  type CreatePlaybook,
+  type UpdatePlaybook,
+} from "./input-types.ts";
 import {
   maxPlaybooks,
   playbookById,
   playbookByOrdinal,
-  type PlaybookRow,
   playbooks,
   playbookVersionOf,
   playbookVersions,
+  type PlaybookRow,
 } from "./rows.ts";
 import { playbookResource } from "./show.ts";
 import type { Playbook, PlaybookDefinition } from "./types.ts";
-import {
-  type CreatePlaybook,
-  createPlaybookSchema,
-  type UpdatePlaybook,
-  updatePlaybookSchema,
-} from "./input-types.ts";
-import { unknownAction } from "../actions/unknown-action.ts";
-import { agentByOrdinal, maxAgents } from "../rows.ts";
-import {
-  type ById,
-  byIdSchema,
-  type FieldError,
-  invalid,
-  notFound,
-  type PlaybookId,
-  TidingsError,
-} from "../../kernel/index.ts";
-import {
-  type Call,
-  canonicalJson,
-  type Command,
-  freeOrdinal,
-  type Services,
-  showsOutput,
-} from "../../operations/index.ts";
-import type { Seen } from "../../ports/index.ts";
-import type { Tx } from "../../store/index.ts";
 
 export const createPlaybook: Command<CreatePlaybook, Playbook> = {
   kind: "command",

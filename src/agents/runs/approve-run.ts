@@ -1,16 +1,16 @@
-import { agentById } from "../rows.ts";
-import { mayAnswerIn } from "../handling/session.ts";
 import { conversationById } from "../../conversations/index.ts";
-import { arm } from "../../queue/index.ts";
-import { type ApproveRun, approveRunSchema } from "./input-types.ts";
-import { callsToDecide, runResource } from "./show.ts";
-import { runById, type RunRow } from "./rows.ts";
-import { resumeRun } from "./resume-run.ts";
-import { turnJob } from "../job-orders.ts";
-import type { Run } from "./types.ts";
 import { notFound, TidingsError } from "../../kernel/index.ts";
-import { type Command, personOf, showsOutput } from "../../operations/index.ts";
+import { personOf, showsOutput, type Command } from "../../operations/index.ts";
+import { arm } from "../../queue/index.ts";
 import type { Tx } from "../../store/index.ts";
+import { mayAnswerIn } from "../handling/session.ts";
+import { turnJob } from "../job-orders.ts";
+import { agentById } from "../rows.ts";
+import { approveRunSchema, type ApproveRun } from "./input-types.ts";
+import { resumeRun } from "./resume-run.ts";
+import { runById, type RunRow } from "./rows.ts";
+import { callsToDecide, runResource } from "./show.ts";
+import type { Run } from "./types.ts";
 
 /**
  * Approves or denies an action that waits for a decision: the named call, or else the oldest. A

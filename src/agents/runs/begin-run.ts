@@ -1,8 +1,8 @@
-import { type RunRow, runs } from "./rows.ts";
-import { type ConversationRow, conversations } from "../../conversations/index.ts";
+import { conversations, type ConversationRow } from "../../conversations/index.ts";
 import type { MessageRow } from "../../messages/index.ts";
 import type { Seen } from "../../ports/index.ts";
 import type { Tx } from "../../store/index.ts";
+import { runs, type RunRow } from "./rows.ts";
 
 type Begun = Pick<RunRow, "agent_id" | "agent_revision" | "playbook_id" | "trigger">;
 type Cause = Pick<RunRow, "message_ids" | "heard_through"> | Pick<RunRow, "request">;

@@ -1,11 +1,11 @@
 /** The calls of actions that a run records, and the decisions about those that need an approval. */
 import { dayMs, iso } from "../../kernel/index.ts";
+import type { ModelCall } from "../../ports/index.ts";
 import { redactedCall, redactedStep } from "./redaction-rules.ts";
 import type { RunRow } from "./rows.ts";
 import { keptSteps } from "./rules.ts";
 import type { RunStep } from "./step-types.ts";
 import type { ActionCall } from "./types.ts";
-import type { ModelCall } from "../../ports/index.ts";
 
 /** Adds a call to the calls of a run, or replaces it. */
 export function withCall(calls: readonly ActionCall[], call: ActionCall): readonly ActionCall[] {

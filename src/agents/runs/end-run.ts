@@ -1,13 +1,13 @@
-import { agentRunCompleted } from "../events.ts";
-import { type RunRow, runs } from "./rows.ts";
-import { runForEvent } from "./show.ts";
-import { openAnswers } from "./open-runs.ts";
-import { afterDecisions, finalDenials } from "./call-rules.ts";
-import { publishDecisions } from "./publish-decisions.ts";
 import type { ConversationRow } from "../../conversations/index.ts";
 import { appendEvent, completedEventId } from "../../events/index.ts";
 import type { Seen } from "../../ports/index.ts";
 import type { Tx } from "../../store/index.ts";
+import { agentRunCompleted } from "../events.ts";
+import { afterDecisions, finalDenials } from "./call-rules.ts";
+import { openAnswers } from "./open-runs.ts";
+import { publishDecisions } from "./publish-decisions.ts";
+import { runs, type RunRow } from "./rows.ts";
+import { runForEvent } from "./show.ts";
 
 /** Ends a run and publishes the event. Calls that still wait for an approval are denied. */
 export function endRun(

@@ -1,9 +1,9 @@
 /** The inputs of the operations that start, read and approve runs. */
 import * as z from "zod";
-import { isObjectGiven, name, pageFields, type PageQuery, reference } from "../../kernel/index.ts";
+import { isObjectGiven, name, pageFields, reference, type PageQuery } from "../../kernel/index.ts";
 import type { Json } from "../../ports/index.ts";
 import { actionInput, identifier } from "../fields.ts";
-import { type RunStatus, runStatusSchema } from "./types.ts";
+import { runStatusSchema, type RunStatus } from "./types.ts";
 
 /** Has an agent run a playbook or call one action, for a contact or in a conversation. */
 export interface TriggerAgent {

@@ -1,7 +1,7 @@
-import { openByTrigger, type RunRow } from "./rows.ts";
-import { maxOpenRuns } from "./limits.ts";
 import type { Seen } from "../../ports/index.ts";
 import type { Tx } from "../../store/index.ts";
+import { maxOpenRuns } from "./limits.ts";
+import { openByTrigger, type RunRow } from "./rows.ts";
 
 /**
  * Returns the open runs of a conversation that answer messages, also if more other runs are open

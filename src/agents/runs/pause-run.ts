@@ -1,12 +1,12 @@
-import { agentRunAwaitingApproval } from "../events.ts";
-import { callsAfterTurn, firstDenialOf } from "./call-rules.ts";
-import { type RunRow, runs } from "./rows.ts";
-import { callsToDecide } from "./show.ts";
 import type { ConversationRow } from "../../conversations/index.ts";
 import { appendEvent } from "../../events/index.ts";
 import { iso } from "../../kernel/index.ts";
 import type { Seen } from "../../ports/index.ts";
 import type { Tx } from "../../store/index.ts";
+import { agentRunAwaitingApproval } from "../events.ts";
+import { callsAfterTurn, firstDenialOf } from "./call-rules.ts";
+import { runs, type RunRow } from "./rows.ts";
+import { callsToDecide } from "./show.ts";
 
 /**
  * Lets a run wait for the approval of a call, and publishes the event. The event quotes nothing

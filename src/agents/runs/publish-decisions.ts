@@ -1,9 +1,9 @@
-import { agentRunApprovalDecided } from "../events.ts";
-import type { CallDecision } from "./call-rules.ts";
-import type { RunRow } from "./rows.ts";
 import type { ConversationRow } from "../../conversations/index.ts";
 import { appendEvent } from "../../events/index.ts";
 import type { Tx } from "../../store/index.ts";
+import { agentRunApprovalDecided } from "../events.ts";
+import type { CallDecision } from "./call-rules.ts";
+import type { RunRow } from "./rows.ts";
 
 /**
  * Publishes an event for each decision. The events quote nothing from the run, so a redaction does

@@ -1,29 +1,29 @@
-import { definedFields, notFound, type Page } from "../../kernel/index.ts";
-import type { Run, RunStatus } from "./types.ts";
-import { agentById } from "../rows.ts";
-import {
-  type ListAllRuns,
-  listAllRunsSchema,
-  type ListConversationRuns,
-  listConversationRunsSchema,
-  type ListRuns,
-  listRunsSchema,
-  type RunOfAgent,
-  runOfAgentSchema,
-} from "./input-types.ts";
 import { conversationById } from "../../conversations/index.ts";
+import { definedFields, notFound, type Page } from "../../kernel/index.ts";
 import { mapPage, page, type Query, type RangeList } from "../../operations/index.ts";
 import type { Reads } from "../../store/index.ts";
+import { agentById } from "../rows.ts";
+import {
+  listAllRunsSchema,
+  listConversationRunsSchema,
+  listRunsSchema,
+  runOfAgentSchema,
+  type ListAllRuns,
+  type ListConversationRuns,
+  type ListRuns,
+  type RunOfAgent,
+} from "./input-types.ts";
 import {
   allAwaitingRuns,
   awaitingRuns,
   runById,
-  type RunRow,
   runs,
   runsOfAgent,
   runsOfConversation,
+  type RunRow,
 } from "./rows.ts";
 import { runResource } from "./show.ts";
+import type { Run, RunStatus } from "./types.ts";
 
 export const getRun: Query<RunOfAgent, Run> = {
   kind: "query",

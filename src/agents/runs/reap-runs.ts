@@ -3,7 +3,7 @@ import { dayMs } from "../../kernel/index.ts";
 import { eraseStoredResponses, type Runtime } from "../../operations/index.ts";
 import { keyOf, type KeyValue } from "../../ports/index.ts";
 import { background, type Tx } from "../../store/index.ts";
-import { runById, type RunRow, runs, runsByEnd } from "./rows.ts";
+import { runById, runs, runsByEnd, type RunRow } from "./rows.ts";
 
 /**
  * Removes runs that ended longer ago than the retention time, with the stored responses that show

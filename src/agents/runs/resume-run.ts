@@ -1,9 +1,9 @@
-import { afterDecisions, type CallDecision } from "./call-rules.ts";
-import { publishDecisions } from "./publish-decisions.ts";
-import { type RunRow, runs } from "./rows.ts";
 import type { ConversationRow } from "../../conversations/index.ts";
 import type { Seen } from "../../ports/index.ts";
 import type { Tx } from "../../store/index.ts";
+import { afterDecisions, type CallDecision } from "./call-rules.ts";
+import { publishDecisions } from "./publish-decisions.ts";
+import { runs, type RunRow } from "./rows.ts";
 
 /** Lets a run continue after decisions about its calls, and publishes an event for each. */
 export function resumeRun(

@@ -4,12 +4,12 @@ import {
   boolean,
   integer,
   json,
-  type Json,
   nullable,
-  type RowOf,
   scoped,
   text,
   time,
+  type Json,
+  type RowOf,
 } from "../../ports/index.ts";
 import type { RunStep } from "./step-types.ts";
 import type { ActionCall, Run, RunRequest, RunStatus } from "./types.ts";

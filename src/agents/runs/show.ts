@@ -1,7 +1,7 @@
 import { iso, isoOrNull } from "../../kernel/index.ts";
 import { isWaiting } from "./call-rules.ts";
-import type { ActionCall, AwaitedCall, Run } from "./types.ts";
 import type { RunRow } from "./rows.ts";
+import type { ActionCall, AwaitedCall, Run } from "./types.ts";
 
 /** Returns the calls that wait for a decision, oldest first. */
 export function callsToDecide({

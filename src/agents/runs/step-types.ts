@@ -1,6 +1,6 @@
 /** The steps of a run: what was called, and the path through playbooks. */
 import * as z from "zod";
-import { ids, type PlaybookId, timestamp } from "../../kernel/index.ts";
+import { ids, timestamp, type PlaybookId } from "../../kernel/index.ts";
 import type { Json } from "../../ports/index.ts";
 import { json } from "../fields.ts";
 

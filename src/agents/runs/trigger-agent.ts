@@ -1,17 +1,3 @@
-import { beginRun } from "./begin-run.ts";
-import { giveToAgent } from "../handling/change-handler.ts";
-import { openSession } from "../handling/session.ts";
-import { playbookById } from "../playbooks/rows.ts";
-import { type AnswerContext, validValue } from "../playbooks/play/slots.ts";
-import type { Slot } from "../playbooks/slot-types.ts";
-import { checkTriggerInput } from "../actions/check-input.ts";
-import { unknownAction } from "../actions/unknown-action.ts";
-import { agentToChange, currentDefinition } from "../find-agent.ts";
-import { type AgentRow, agentSessionOf, agentTriggers, triggersOfAgent } from "../rows.ts";
-import { type TriggerAgent, triggerAgentSchema } from "./input-types.ts";
-import { runResource } from "./show.ts";
-import { triggeredTurnJob } from "../job-orders.ts";
-import type { Run, RunRequest } from "./types.ts";
 import { ownAccount } from "../../accounts/index.ts";
 import {
   contactById,
@@ -23,26 +9,40 @@ import {
 import {
   beginConversation,
   conversationById,
-  type ConversationRow,
   conversations,
   currentConversation,
   findConversation,
   isActive,
+  type ConversationRow,
 } from "../../conversations/index.ts";
 import {
   admitOneMore,
-  type FieldError,
   firstTimeZone,
   inBody,
   invalid,
+  mediums,
   minuteMs,
   TidingsError,
-  mediums,
+  type FieldError,
 } from "../../kernel/index.ts";
 import type { Command, Services } from "../../operations/index.ts";
-import { type Json, type Seen, StorageConflict } from "../../ports/index.ts";
+import { StorageConflict, type Json, type Seen } from "../../ports/index.ts";
 import { arm } from "../../queue/index.ts";
 import type { Tx } from "../../store/index.ts";
+import { checkTriggerInput } from "../actions/check-input.ts";
+import { unknownAction } from "../actions/unknown-action.ts";
+import { agentToChange, currentDefinition } from "../find-agent.ts";
+import { giveToAgent } from "../handling/change-handler.ts";
+import { openSession } from "../handling/session.ts";
+import { triggeredTurnJob } from "../job-orders.ts";
+import { validValue, type AnswerContext } from "../playbooks/play/slots.ts";
+import { playbookById } from "../playbooks/rows.ts";
+import type { Slot } from "../playbooks/slot-types.ts";
+import { agentSessionOf, agentTriggers, triggersOfAgent, type AgentRow } from "../rows.ts";
+import { beginRun } from "./begin-run.ts";
+import { triggerAgentSchema, type TriggerAgent } from "./input-types.ts";
+import { runResource } from "./show.ts";
+import type { Run, RunRequest } from "./types.ts";
 
 /**
  * Starts a run of a playbook or a single action in a conversation. A job carries it out. A

@@ -1,17 +1,17 @@
 /** Runs: what an agent did for one turn or trigger, step by step. */
 import * as z from "zod";
 import {
+  ids,
+  timestamp,
   type AgentId,
   type ConversationId,
-  ids,
   type MessageId,
   type PlaybookId,
   type RunId,
-  timestamp,
 } from "../../kernel/index.ts";
 import type { Json } from "../../ports/index.ts";
 import { json } from "../fields.ts";
-import { type RunStep, runStepSchema } from "./step-types.ts";
+import { runStepSchema, type RunStep } from "./step-types.ts";
 
 /**
  * - `running`: it is under way, or waits for its turn.

@@ -1,10 +1,10 @@
 import * as z from "zod";
-import { type Limits, name, readonlyList } from "../../kernel/index.ts";
+import { name, readonlyList, type Limits } from "../../kernel/index.ts";
 import {
-  type HandoffRule,
-  type HandoffRuleInput,
   handoffRuleInputSchema,
   handoffRuleSchema,
+  type HandoffRule,
+  type HandoffRuleInput,
 } from "./handoff-rule-types.ts";
 
 /** When an agent hands its conversations off to people, and what follows. */

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { type Limits, name } from "../../kernel/index.ts";
+import { name, type Limits } from "../../kernel/index.ts";
 
 /** What an agent's replies look like, and when it sends them. */
 export interface AgentReply {

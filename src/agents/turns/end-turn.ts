@@ -1,27 +1,27 @@
-import { latestQuestions, messageToAnswer } from "../handling/answered-messages.ts";
-import { handOff } from "../handling/hand-off.ts";
-import { type AgentSessionRow, agentSessions, frameColumns } from "../rows.ts";
-import { askedIn } from "../playbooks/play/frames.ts";
-import { endRun } from "../runs/end-run.ts";
-import { newTokens, saveProgress } from "./save-progress.ts";
-import { readRunState, type RunState } from "./run-state.ts";
-import { awaitingRuns, openRuns, type RunRow } from "../runs/rows.ts";
-import { answersMessages } from "../runs/rules.ts";
-import { isWaiting } from "../runs/call-rules.ts";
-import { pauseRun } from "../runs/pause-run.ts";
-import { sendAs, type SendResult } from "../handling/send-as.ts";
-import type { BegunTurn, Progress, TurnOutcome } from "./turn-types.ts";
 import type { PolicyContext } from "../../consents/index.ts";
 import {
   changeConversation,
   changeStatus,
   type ConversationRow,
 } from "../../conversations/index.ts";
-import { type MessageId, minuteMs, storable, withinWindow } from "../../kernel/index.ts";
+import { minuteMs, storable, withinWindow, type MessageId } from "../../kernel/index.ts";
 import { observations } from "../../observations/index.ts";
 import type { Seen } from "../../ports/index.ts";
-import { type Claim, finish, renew } from "../../queue/index.ts";
+import { finish, renew, type Claim } from "../../queue/index.ts";
 import type { Tx } from "../../store/index.ts";
+import { latestQuestions, messageToAnswer } from "../handling/answered-messages.ts";
+import { handOff } from "../handling/hand-off.ts";
+import { sendAs, type SendResult } from "../handling/send-as.ts";
+import { askedIn } from "../playbooks/play/frames.ts";
+import { agentSessions, frameColumns, type AgentSessionRow } from "../rows.ts";
+import { isWaiting } from "../runs/call-rules.ts";
+import { endRun } from "../runs/end-run.ts";
+import { pauseRun } from "../runs/pause-run.ts";
+import { awaitingRuns, openRuns, type RunRow } from "../runs/rows.ts";
+import { answersMessages } from "../runs/rules.ts";
+import { readRunState, type RunState } from "./run-state.ts";
+import { newTokens, saveProgress } from "./save-progress.ts";
+import type { BegunTurn, Progress, TurnOutcome } from "./turn-types.ts";
 
 /**
  * Ends a turn: sends the reply, hands off and updates the session. If the contact has written in

@@ -1,17 +1,17 @@
-import { isSaid } from "../handling/answered-messages.ts";
-import type { MessageHistory } from "./turn-types.ts";
 import {
-  type ConversationRow,
+  firstNumber,
   lastSequence,
   placeNumber,
-  firstNumber,
+  type ConversationRow,
 } from "../../conversations/index.ts";
 import { firstCharacters } from "../../kernel/index.ts";
 import type { MessageRow } from "../../messages/index.ts";
-import type { RunRow } from "../runs/rows.ts";
-import { maxHistory } from "../runs/limits.ts";
-import { answersMessages } from "../runs/rules.ts";
 import type { ModelMessage } from "../../ports/index.ts";
+import { isSaid } from "../handling/answered-messages.ts";
+import { maxHistory } from "../runs/limits.ts";
+import type { RunRow } from "../runs/rows.ts";
+import { answersMessages } from "../runs/rules.ts";
+import type { MessageHistory } from "./turn-types.ts";
 
 /** The maximum number of characters of the history. */
 const maxCharacters = 12_000;

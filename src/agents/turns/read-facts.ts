@@ -1,20 +1,20 @@
-import type { BegunTurn, TurnFacts } from "./turn-types.ts";
 import { readOwnAccount } from "../../accounts/index.ts";
-import { contactById, type ContactRow, sentimentOf } from "../../contacts/index.ts";
-import { messageById, type MessageRow, messagesOfConversation } from "../../messages/index.ts";
+import { contactById, sentimentOf, type ContactRow } from "../../contacts/index.ts";
 import { placeNumber } from "../../conversations/index.ts";
+import { firstTimeZone, type ContactId, type MessageId } from "../../kernel/index.ts";
+import { messageById, messagesOfConversation, type MessageRow } from "../../messages/index.ts";
+import { observations } from "../../observations/index.ts";
+import type { Services } from "../../operations/index.ts";
+import { messageScoreById } from "../../sentiment/index.ts";
+import { scan, type Reads } from "../../store/index.ts";
 import { isSaid } from "../handling/answered-messages.ts";
 import { notAsked } from "../playbooks/play/frames.ts";
-import { observations } from "../../observations/index.ts";
+import { readPlaybooks } from "../playbooks/read-playbooks.ts";
+import { maxHistory, maxReadForHistory } from "../runs/limits.ts";
 import { runById } from "../runs/rows.ts";
 import { answersMessages } from "../runs/rules.ts";
-import { maxHistory, maxReadForHistory } from "../runs/limits.ts";
-import { messageScoreById } from "../../sentiment/index.ts";
-import { type ContactId, firstTimeZone, type MessageId } from "../../kernel/index.ts";
-import type { Services } from "../../operations/index.ts";
-import { type Reads, scan } from "../../store/index.ts";
-import { readPlaybooks } from "../playbooks/read-playbooks.ts";
 import { heardBy, historyFrom, isInHistory } from "./message-history.ts";
+import type { BegunTurn, TurnFacts } from "./turn-types.ts";
 
 /** Stands in for the session: a single action from a trigger has none. */
 const noSession = {

@@ -1,11 +1,11 @@
-import { runById, type RunRow } from "../runs/rows.ts";
-import { answersMessages } from "../runs/rules.ts";
 import { conversationById } from "../../conversations/index.ts";
 import type { MessageRow } from "../../messages/index.ts";
 import type { Tx } from "../../store/index.ts";
-import { agentById, agentSessionOf } from "../rows.ts";
-import { mayAnswerIn } from "../handling/session.ts";
 import { findUnanswered } from "../handling/answered-messages.ts";
+import { mayAnswerIn } from "../handling/session.ts";
+import { agentById, agentSessionOf } from "../rows.ts";
+import { runById, type RunRow } from "../runs/rows.ts";
+import { answersMessages } from "../runs/rules.ts";
 import type { FoundTurn } from "./turn-types.ts";
 
 /** A run with its conversation and session, as they are now. */

@@ -1,3 +1,6 @@
+import { conversationById } from "../../conversations/index.ts";
+import type { Scope } from "../../kernel/index.ts";
+import { finish, retry, type JobHandler } from "../../queue/index.ts";
 import {
   background,
   isContended,
@@ -5,19 +8,16 @@ import {
   type Reads,
   type Tx,
 } from "../../store/index.ts";
-import type { AgentRuntime } from "../agent-options.ts";
 import { toModelAction } from "../actions/model-action.ts";
-import { beginTurn } from "./begin-turn.ts";
-import { endTurn, failTurn, saveTurn } from "./end-turn.ts";
-import { readFacts } from "./read-facts.ts";
+import type { AgentRuntime } from "../agent-options.ts";
+import { mayAnswerIn } from "../handling/session.ts";
 import { agentById } from "../rows.ts";
 import type { RunRow } from "../runs/rows.ts";
-import { mayAnswerIn } from "../handling/session.ts";
+import { beginTurn } from "./begin-turn.ts";
+import { endTurn, failTurn, saveTurn } from "./end-turn.ts";
 import { MoveMaker, type MoveMakerOptions } from "./execution/make-moves.ts";
+import { readFacts } from "./read-facts.ts";
 import type { BegunTurn } from "./turn-types.ts";
-import { conversationById } from "../../conversations/index.ts";
-import type { Scope } from "../../kernel/index.ts";
-import { finish, type JobHandler, retry } from "../../queue/index.ts";
 
 /** Failures of one conversation's turns in a row. */
 const maxFailures = 5;

@@ -1,12 +1,12 @@
-import { runById, type RunRow, runs } from "../runs/rows.ts";
-import { afterCall, withCall, withoutCall } from "../runs/call-rules.ts";
+import { renew, type Claim } from "../../queue/index.ts";
 import type { Tx } from "../../store/index.ts";
 import { agentSessions } from "../rows.ts";
+import { afterCall, withCall, withoutCall } from "../runs/call-rules.ts";
+import { runById, runs, type RunRow } from "../runs/rows.ts";
 import type { RunStep } from "../runs/step-types.ts";
 import type { ActionCall } from "../runs/types.ts";
-import type { FoundTurn, Progress } from "./turn-types.ts";
-import { type Claim, renew } from "../../queue/index.ts";
 import { readRunState, type RunState } from "./run-state.ts";
+import type { FoundTurn, Progress } from "./turn-types.ts";
 
 /**
  * Saves the steps, calls and usage of a turn that has not concluded. Otherwise calls could be made

@@ -1,4 +1,8 @@
 /** The data of a turn: what it starts with, what it is decided by, and its outcome. */
+import type { SentimentLabel } from "../../contacts/index.ts";
+import type { ConversationRow } from "../../conversations/index.ts";
+import type { Channel, PlaybookId } from "../../kernel/index.ts";
+import type { Json, Language, ModelMessage, Seen } from "../../ports/index.ts";
 import type { FindPlaybook, Frame } from "../playbooks/play/frames.ts";
 import type { PinnedPlaybook } from "../playbooks/types.ts";
 import type { AgentSessionRow } from "../rows.ts";
@@ -7,10 +11,6 @@ import type { RunStep } from "../runs/step-types.ts";
 import type { ActionCall, RunRequest } from "../runs/types.ts";
 import type { HandoffCause } from "../settings/handoff-rule-types.ts";
 import type { AgentDefinition } from "../types.ts";
-import type { SentimentLabel } from "../../contacts/index.ts";
-import type { ConversationRow } from "../../conversations/index.ts";
-import type { Channel, PlaybookId } from "../../kernel/index.ts";
-import type { Json, Language, ModelMessage, Seen } from "../../ports/index.ts";
 
 /** A run that an agent can work on. */
 export interface FoundTurn {

@@ -1,18 +1,18 @@
+import type * as z from "zod";
+import { problemSchema, type Limits } from "../../kernel/index.ts";
 import {
-  type Guarded,
   isGuarded,
-  type ApiRoute,
   takesKey,
+  type ApiRoute,
+  type Guarded,
   type Tag,
 } from "../../operations/index.ts";
-import type * as z from "zod";
-import { type Limits, problemSchema } from "../../kernel/index.ts";
-import { idempotencyField } from "../requests/idempotency-key.ts";
-import { componentsOf, rateLimitHeaders } from "./components.ts";
-import { parameterNames } from "../router.ts";
 import { maxCallbackBytes } from "../../ports/index.ts";
+import { idempotencyField } from "../requests/idempotency-key.ts";
+import { parameterNames } from "../router.ts";
+import { componentsOf, rateLimitHeaders } from "./components.ts";
 import { ref } from "./references.ts";
-import { type JsonSchema, type Schemas, jsonSchemas } from "./schemas.ts";
+import { jsonSchemas, type JsonSchema, type Schemas } from "./schemas.ts";
 import { webhookItems, webhookTag } from "./webhooks.ts";
 
 /** An OpenAPI 3.1 document as JSON. */

@@ -1,5 +1,5 @@
 /** The requests that the engine sends to webhooks, one for each event type. */
-import { eventSchemaId, type EventType, eventTypeName, eventTypes } from "../../events/index.ts";
+import { eventSchemaId, eventTypeName, eventTypes, type EventType } from "../../events/index.ts";
 import { iso } from "../../kernel/index.ts";
 import type { Tag } from "../../operations/index.ts";
 import { sampleData } from "../../sandbox/index.ts";

@@ -1,5 +1,5 @@
 /** The idempotency key of a request. */
-import { type FieldPlace, TidingsError } from "../../kernel/index.ts";
+import { TidingsError, type FieldPlace } from "../../kernel/index.ts";
 import { idempotencyKeyOf, isIdempotencyKey } from "../../operations/index.ts";
 
 export const idempotencyField = "idempotency_key";

@@ -1,15 +1,15 @@
 /** The inputs of operations, from the parts of a request. */
 import type * as z from "zod";
 import {
-  type FieldError,
   inBody,
   inQuery,
   invalid,
-  type Locate,
   maxErrors,
   parse,
   TidingsError,
   unknownField,
+  type FieldError,
+  type Locate,
 } from "../../kernel/index.ts";
 import type { Params } from "./url-parameters.ts";
 

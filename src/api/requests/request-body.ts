@@ -1,15 +1,15 @@
 /** Reads the bodies of requests, within limits. */
 import {
-  type FieldError,
   inBody,
   invalid,
-  type Limits,
   maxErrors,
   TidingsError,
   unknownField,
+  type FieldError,
+  type Limits,
 } from "../../kernel/index.ts";
 import type { Guarded } from "../../operations/index.ts";
-import { type ApiBody, type ApiRequest, headerOf } from "../http.ts";
+import { headerOf, type ApiBody, type ApiRequest } from "../http.ts";
 
 type JsonObject = Readonly<Record<string, unknown>>;
 

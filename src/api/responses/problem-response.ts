@@ -1,6 +1,6 @@
 /** The responses to requests that failed. */
 import { problem, ReplayedError, TidingsError } from "../../kernel/index.ts";
-import { type ApiRequest, type ApiResponse, type Exchange, seconds } from "../http.ts";
+import { seconds, type ApiRequest, type ApiResponse, type Exchange } from "../http.ts";
 
 /** Returns the error that the client sees. It shows no details of errors that are not expected. */
 export function publicError(error: unknown): TidingsError {

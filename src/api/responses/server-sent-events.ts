@@ -1,6 +1,6 @@
 /** The format of event streams: server-sent events. */
-import type { StreamEvent, StreamItem } from "../../operations/index.ts";
 import { getOrInsert } from "../../kernel/index.ts";
+import type { StreamEvent, StreamItem } from "../../operations/index.ts";
 import { unbuffered } from "../http.ts";
 
 export const eventStreamHeaders = { "Content-Type": "text/event-stream", ...unbuffered } as const;

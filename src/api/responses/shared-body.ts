@@ -2,7 +2,7 @@
 import { hash } from "node:crypto";
 import { boundedCache, getOrInsert } from "../../kernel/index.ts";
 import type { PublicDocument } from "../../operations/index.ts";
-import { type ApiResponse, type Exchange, headerOf } from "../http.ts";
+import { headerOf, type ApiResponse, type Exchange } from "../http.ts";
 
 /** Bytes with their entity tag (RFC 9110, section 8.8.3). */
 export interface SharedBody {

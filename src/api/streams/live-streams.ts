@@ -1,16 +1,16 @@
 import { changesKey } from "../../accounts/index.ts";
 import {
   EventFeed,
-  type EventRow,
   eventsByPosition,
   LiveSignals,
   LogWatcher,
+  type EventRow,
 } from "../../events/index.ts";
 import {
-  type ContactId,
-  type Scope,
   scopeKey,
   TidingsError,
+  type ContactId,
+  type Scope,
   type WebchatSessionId,
 } from "../../kernel/index.ts";
 import type {

@@ -1,4 +1,4 @@
-import { type Scope, scopeKey, type WebchatSessionId } from "../../kernel/index.ts";
+import { scopeKey, type Scope, type WebchatSessionId } from "../../kernel/index.ts";
 import type { Clock, Logger } from "../../ports/index.ts";
 import type { Store } from "../../store/index.ts";
 import { webchatSessionById } from "../../webchat/index.ts";

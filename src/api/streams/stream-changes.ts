@@ -2,7 +2,7 @@
 import { agents } from "../../agents/index.ts";
 import { identities, type IdentityRow } from "../../contacts/index.ts";
 import type { EventRow } from "../../events/index.ts";
-import { type Scope, scopeKey } from "../../kernel/index.ts";
+import { scopeKey, type Scope } from "../../kernel/index.ts";
 import { operators } from "../../operators/index.ts";
 import type { Write } from "../../ports/index.ts";
 import { mailboxName, webchatSessions } from "../../webchat/index.ts";

@@ -1,5 +1,5 @@
 /** How many event streams may be open, and how many are. */
-import { type Scope, TidingsError } from "../../kernel/index.ts";
+import { TidingsError, type Scope } from "../../kernel/index.ts";
 import type { Caller } from "../../operations/index.ts";
 
 /** Open event streams of one API key in this process. */

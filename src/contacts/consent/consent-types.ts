@@ -1,6 +1,6 @@
 /** Consents, as the API shows and takes them. */
 import * as z from "zod";
-import { type Medium, mediumSchema, reference, text, timestamp } from "../../kernel/index.ts";
+import { mediumSchema, reference, text, timestamp, type Medium } from "../../kernel/index.ts";
 
 /** What a change of consent covers: `text` is SMS and MMS, `all` is every medium. */
 export type ConsentMedium = Medium | "all";

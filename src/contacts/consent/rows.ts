@@ -1,5 +1,5 @@
 import type { EntryId, Medium } from "../../kernel/index.ts";
-import { json, nullable, type RowOf, scoped, text, time } from "../../ports/index.ts";
+import { json, nullable, scoped, text, time, type RowOf } from "../../ports/index.ts";
 import type { ConsentSource, ConsentStatus } from "./consent-types.ts";
 
 /**

@@ -1,28 +1,28 @@
 /** Reads and writes the consent of addresses: its rows, its evidence and its copy in identities. */
 import type { KeyObject } from "node:crypto";
+import { appendEvent } from "../../events/index.ts";
+import type { Medium, MessageId } from "../../kernel/index.ts";
+import type { Tx } from "../../store/index.ts";
+import { contactOptedIn, contactOptedOut } from "../events.ts";
 import { contactById, identities, identityByAddress, type IdentityRow } from "../rows.ts";
+import { contactReference } from "../show.ts";
+import {
+  addressHash,
+  consentAfter,
+  isNewConsent,
+  noConsent,
+  type ConsentChange,
+  type ConsentState,
+} from "./consent-rules.ts";
+import type { ConsentSource } from "./consent-types.ts";
 import {
   consentByAddress,
   consentEvidence,
   consentEvidenceById,
+  consents,
   type ConsentEvidenceRow,
   type ConsentRow,
-  consents,
 } from "./rows.ts";
-import {
-  addressHash,
-  consentAfter,
-  type ConsentChange,
-  type ConsentState,
-  isNewConsent,
-  noConsent,
-} from "./consent-rules.ts";
-import type { ConsentSource } from "./consent-types.ts";
-import type { Medium, MessageId } from "../../kernel/index.ts";
-import type { Tx } from "../../store/index.ts";
-import { contactOptedIn, contactOptedOut } from "../events.ts";
-import { contactReference } from "../show.ts";
-import { appendEvent } from "../../events/index.ts";
 
 /** The consent of an address without a contact. It may remain from an earlier contact. */
 async function findConsent(

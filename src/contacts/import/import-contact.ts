@@ -1,15 +1,15 @@
 import { appendEvent } from "../../events/index.ts";
-import { type ContactId, definedFields } from "../../kernel/index.ts";
-import { type Command, hasChanges, type Services } from "../../operations/index.ts";
+import { definedFields, type ContactId } from "../../kernel/index.ts";
+import { hasChanges, type Command, type Services } from "../../operations/index.ts";
 import { StorageConflict } from "../../ports/index.ts";
 import type { Tx } from "../../store/index.ts";
-import { setConsent, consentOf } from "../consent/stored-consent.ts";
 import { isNewConsent } from "../consent/consent-rules.ts";
+import { consentOf, setConsent } from "../consent/stored-consent.ts";
 import { contactUpdated } from "../events.ts";
-import { createContactWith, writeContact } from "../write-contact.ts";
-import { type ImportContact, importContactSchema } from "./import-types.ts";
-import { showContact } from "../show.ts";
 import { contactById, identityByAddress, type IdentityRow } from "../rows.ts";
+import { showContact } from "../show.ts";
+import { createContactWith, writeContact } from "../write-contact.ts";
+import { importContactSchema, type ImportContact } from "./import-types.ts";
 
 interface ImportedContact {
   readonly status: "created" | "updated" | "unchanged";

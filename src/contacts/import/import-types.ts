@@ -1,16 +1,16 @@
 /** Imports of contacts: their inputs and results. */
 import * as z from "zod";
 import {
-  type ContactId,
   documentedAs,
-  type FieldError,
   fieldErrorSchema,
   ids,
-  type Limits,
   readonlyList,
   text,
+  type ContactId,
+  type FieldError,
+  type Limits,
 } from "../../kernel/index.ts";
-import { changeFields, type ContactChanges, factFields } from "../input-types.ts";
+import { changeFields, factFields, type ContactChanges } from "../input-types.ts";
 
 /** The consent of an imported phone number to text messages. */
 export interface ImportConsent {

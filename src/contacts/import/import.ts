@@ -2,11 +2,11 @@ import { maxItemErrors, parse, TidingsError } from "../../kernel/index.ts";
 import type { Call, ItemSteps, Procedure, RowProcedure } from "../../operations/index.ts";
 import { importContact } from "./import-contact.ts";
 import {
+  importContactsSchema,
+  type ImportContacts,
   type ImportCounts,
   type ImportReport,
   type ImportResult,
-  type ImportContacts,
-  importContactsSchema,
 } from "./import-types.ts";
 
 /** The number of rows in progress at once, which share a commit. It also bounds memory. */

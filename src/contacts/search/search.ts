@@ -1,19 +1,19 @@
-import type { Contact } from "../types.ts";
-import { type SearchContacts, searchContactsSchema } from "../input-types.ts";
 import { defaultPageSize, type Page } from "../../kernel/index.ts";
 import { findByWords, type Query } from "../../operations/index.ts";
-import { passesOptOut, rowFilter } from "../filter.ts";
-import { showContacts } from "../show.ts";
 import type { Seen } from "../../ports/index.ts";
 import type { Reads } from "../../store/index.ts";
+import { passesOptOut, rowFilter } from "../filter.ts";
+import { searchContactsSchema, type SearchContacts } from "../input-types.ts";
 import {
   contactById,
-  type ContactRow,
   contactsByWords,
   identityByAddress,
+  type ContactRow,
   type IdentityRow,
 } from "../rows.ts";
-import { contactQuery, type ContactQuery, ranked } from "./search-rules.ts";
+import { showContacts } from "../show.ts";
+import type { Contact } from "../types.ts";
+import { contactQuery, ranked, type ContactQuery } from "./search-rules.ts";
 
 /** How many matches a search with the filter `opted_out` checks in one step. */
 const maxFiltered = 250;

@@ -1,6 +1,6 @@
 /** The sentiment of a contact, as the API shows it. */
 import * as z from "zod";
-import { ids, type MessageId, timestamp } from "../../kernel/index.ts";
+import { ids, timestamp, type MessageId } from "../../kernel/index.ts";
 
 /** The label of a sentiment. */
 export type SentimentLabel = "positive" | "neutral" | "negative";

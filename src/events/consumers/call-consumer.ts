@@ -1,21 +1,21 @@
-import { background } from "../../store/index.ts";
-import {
-  failConsumerEvent,
-  type NextConsumerEvent,
-  nextConsumerEvent,
-  takeConsumerEvent,
-} from "./queued-events.ts";
 import { storable, withDeadline } from "../../kernel/index.ts";
+import { errorFacts } from "../../ports/index.ts";
 import {
-  type Claim,
   encodeJobKey,
   finish,
+  type Claim,
   type JobHandler,
   type JobRun,
 } from "../../queue/index.ts";
-import { errorFacts } from "../../ports/index.ts";
-import type { LocalConsumer, ConsumerRuntime } from "./types.ts";
+import { background } from "../../store/index.ts";
 import { ownEvent } from "../rows.ts";
+import {
+  failConsumerEvent,
+  nextConsumerEvent,
+  takeConsumerEvent,
+  type NextConsumerEvent,
+} from "./queued-events.ts";
+import type { ConsumerRuntime, LocalConsumer } from "./types.ts";
 
 /**
  * The deadline of a handler in milliseconds. It is well within a lease, and limits how long other

@@ -1,21 +1,21 @@
+import { notFound, TidingsError } from "../../kernel/index.ts";
 import type { Clock, Logger, Seen } from "../../ports/index.ts";
 import { arm, encodeLane, FailureLog, jobsByLane, leaseMs } from "../../queue/index.ts";
+import { background, scan, type Store, type UnscopedTx } from "../../store/index.ts";
+import { Follower, type Step } from "../follower.ts";
+import { eventsByPosition, type EventRow } from "../rows.ts";
+import type { EventType } from "../types.ts";
 import { consumeJob, consumerLane } from "./job-orders.ts";
+import { getConsumerBacklog } from "./reads.ts";
+import { completeRemoval, isBeingRemoved } from "./remove-consumer.ts";
 import {
   consumerByName,
   consumerEvents,
-  type ConsumerRow,
   consumers,
   maxConsumers,
+  type ConsumerRow,
 } from "./rows.ts";
-import { completeRemoval, isBeingRemoved } from "./remove-consumer.ts";
-import { type EventRow, eventsByPosition } from "../rows.ts";
-import type { EventType } from "../types.ts";
-import { getConsumerBacklog } from "./reads.ts";
 import type { ConsumerBacklog } from "./types.ts";
-import { Follower, type Step } from "../follower.ts";
-import { background, scan, type Store, type UnscopedTx } from "../../store/index.ts";
-import { notFound, TidingsError } from "../../kernel/index.ts";
 
 interface ConsumerReaderOptions {
   readonly store: Store;

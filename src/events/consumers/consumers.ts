@@ -1,18 +1,3 @@
-import { resumeConsumerEvent, skipConsumerEvent } from "./queued-events.ts";
-import { removeConsumer } from "./remove-consumer.ts";
-import { listParked } from "./reads.ts";
-import { ConsumerReader } from "./consumer-reader.ts";
-import type {
-  ConsumerBacklog,
-  ConsumeOptions,
-  EventConsumer,
-  LocalConsumer,
-  LocalConsumers,
-  ParkedEvent,
-} from "./types.ts";
-import { events } from "../rows.ts";
-import { type EventEnvelope, type EventType, eventTypeOption } from "../types.ts";
-import type { Lane } from "../../queue/index.ts";
 import {
   choiceOption,
   functionOption,
@@ -23,7 +8,22 @@ import {
   TidingsError,
 } from "../../kernel/index.ts";
 import type { Clock, Logger, Write } from "../../ports/index.ts";
+import type { Lane } from "../../queue/index.ts";
 import type { Store } from "../../store/index.ts";
+import { events } from "../rows.ts";
+import { eventTypeOption, type EventEnvelope, type EventType } from "../types.ts";
+import { ConsumerReader } from "./consumer-reader.ts";
+import { resumeConsumerEvent, skipConsumerEvent } from "./queued-events.ts";
+import { listParked } from "./reads.ts";
+import { removeConsumer } from "./remove-consumer.ts";
+import type {
+  ConsumeOptions,
+  ConsumerBacklog,
+  EventConsumer,
+  LocalConsumer,
+  LocalConsumers,
+  ParkedEvent,
+} from "./types.ts";
 
 /**
  * A consumer of events that runs in this engine. Its progress is stored: engines with a consumer of

@@ -1,17 +1,17 @@
+import { notFound } from "../../kernel/index.ts";
+import type { Seen } from "../../ports/index.ts";
+import { arm, finish, renew, type Claim } from "../../queue/index.ts";
+import { unscoped, type Tx, type UnscopedTx } from "../../store/index.ts";
+import { events, eventsByPosition, rewriteEvent, type EventRow } from "../rows.ts";
 import { consumeJob } from "./job-orders.ts";
 import {
   consumerEventOf,
-  type ConsumerEventRow,
   consumerEvents,
   consumerEventsOfKey,
   consumers,
   maxConsumers,
+  type ConsumerEventRow,
 } from "./rows.ts";
-import { type EventRow, events, eventsByPosition, rewriteEvent } from "../rows.ts";
-import { arm, type Claim, finish, renew } from "../../queue/index.ts";
-import type { Seen } from "../../ports/index.ts";
-import { type Tx, unscoped, type UnscopedTx } from "../../store/index.ts";
-import { notFound } from "../../kernel/index.ts";
 
 export interface NextConsumerEvent {
   readonly row: Seen<ConsumerEventRow>;

@@ -1,11 +1,11 @@
-import type { ConsumerBacklog, ParkedEvent } from "./types.ts";
-import { parkedEvents } from "./rows.ts";
-import { consumerLane } from "./job-orders.ts";
-import { eventResource, eventsByPosition } from "../rows.ts";
-import type { EventType } from "../types.ts";
 import { iso, isoOrNull } from "../../kernel/index.ts";
 import { countWaiting } from "../../queue/index.ts";
 import { scan, type UnscopedReads } from "../../store/index.ts";
+import { eventResource, eventsByPosition } from "../rows.ts";
+import type { EventType } from "../types.ts";
+import { consumerLane } from "./job-orders.ts";
+import { parkedEvents } from "./rows.ts";
+import type { ConsumerBacklog, ParkedEvent } from "./types.ts";
 
 /** The maximum number of parked events that are returned. */
 const maxParked = 100;

@@ -1,26 +1,26 @@
-import { consumerLane } from "./job-orders.ts";
-import {
-  consumerByName,
-  consumerEvents,
-  consumerEventsOfKey,
-  type ConsumerRow,
-  consumers,
-} from "./rows.ts";
-import type { ConsumerRuntime } from "./types.ts";
+import { notFound } from "../../kernel/index.ts";
 import {
   arm,
   disarm,
   disarmLane,
   findJob,
   finish,
-  type JobHandler,
-  type JobOrder,
-  type ChunkResult,
   renew,
   runChunks,
+  type ChunkResult,
+  type JobHandler,
+  type JobOrder,
 } from "../../queue/index.ts";
 import { background, type Store, type UnscopedTx } from "../../store/index.ts";
-import { notFound } from "../../kernel/index.ts";
+import { consumerLane } from "./job-orders.ts";
+import {
+  consumerByName,
+  consumerEvents,
+  consumerEventsOfKey,
+  consumers,
+  type ConsumerRow,
+} from "./rows.ts";
+import type { ConsumerRuntime } from "./types.ts";
 
 /** Rows of each kind that one transaction removes. */
 const chunk = 200;

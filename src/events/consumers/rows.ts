@@ -4,7 +4,7 @@
  * which the handler writes.
  */
 import type { AccountId, EventId, Mode } from "../../kernel/index.ts";
-import { collection, integer, nullable, type RowOf, text, time } from "../../ports/index.ts";
+import { collection, integer, nullable, text, time, type RowOf } from "../../ports/index.ts";
 
 export const consumers = collection("consumers", {
   name: text(),

@@ -1,7 +1,7 @@
+import type { EventId, Scope } from "../../kernel/index.ts";
 import type { Runtime } from "../../operations/index.ts";
 import type { Lane } from "../../queue/index.ts";
 import type { EventEnvelope } from "../types.ts";
-import type { EventId, Scope } from "../../kernel/index.ts";
 
 /** The context of a handler call. */
 export interface ConsumerContext<Tx> extends Scope {

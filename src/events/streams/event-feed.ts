@@ -1,12 +1,12 @@
-import { type Scope, scopeKey } from "../../kernel/index.ts";
+import { scopeKey, type Scope } from "../../kernel/index.ts";
 import type { LiveItem, LiveSubscription, StreamFilter } from "../../operations/index.ts";
 import type { Clock, Logger, Write } from "../../ports/index.ts";
+import { FailureLog } from "../../queue/index.ts";
 import type { Reads, Store } from "../../store/index.ts";
 import { Follower, type Step } from "../follower.ts";
-import { FailureLog } from "../../queue/index.ts";
+import { eventResource, eventsByPosition, eventsOfAccount, type EventRow } from "../rows.ts";
 import { LogWatcher } from "./log-watcher.ts";
 import { Subscribers } from "./subscribers.ts";
-import { eventResource, type EventRow, eventsByPosition, eventsOfAccount } from "../rows.ts";
 
 interface EventFeedOptions {
   readonly store: Store;

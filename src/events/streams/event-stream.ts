@@ -1,6 +1,4 @@
 import * as z from "zod";
-import { eventResource, eventById, type EventRow, eventsOfAccount } from "../rows.ts";
-import { type EventEnvelope, type EventType, eventTypeSchema } from "../types.ts";
 import { invalid, isId, queryBoolean, reference, show } from "../../kernel/index.ts";
 import type {
   EventStream,
@@ -12,7 +10,9 @@ import type {
   TransientItem,
   TypingSignal,
 } from "../../operations/index.ts";
-import { type Reads, type Scan, scan } from "../../store/index.ts";
+import { scan, type Reads, type Scan } from "../../store/index.ts";
+import { eventById, eventResource, eventsOfAccount, type EventRow } from "../rows.ts";
+import { eventTypeSchema, type EventEnvelope, type EventType } from "../types.ts";
 import { newestPosition } from "./event-feed.ts";
 import { follow, type StreamBatch } from "./follow.ts";
 

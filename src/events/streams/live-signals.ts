@@ -1,10 +1,10 @@
 import * as z from "zod";
 import {
-  type AccountId,
   authorSchema,
   ids,
-  type Mode,
   modeSchema,
+  type AccountId,
+  type Mode,
   type Scope,
 } from "../../kernel/index.ts";
 import type {

@@ -12,12 +12,12 @@ import type {
   SetConsent,
   UpdateContact,
 } from "../../contacts/index.ts";
-import type { Message } from "../../messages/index.ts";
 import type { Conversation } from "../../conversations/index.ts";
-import type { AddObservation, Observation } from "../../observations/index.ts";
-import type { MergePreview } from "../../privacy/index.ts";
 import type { PageQuery } from "../../kernel/index.ts";
+import type { Message } from "../../messages/index.ts";
+import type { AddObservation, Observation } from "../../observations/index.ts";
 import type { CommandOptions, KeyOptions, PagePromise, WithoutId } from "../../operations/index.ts";
+import type { MergePreview } from "../../privacy/index.ts";
 
 /** Contacts, with their addresses, consents, observations and sentiment. */
 export interface Contacts {

@@ -1,9 +1,3 @@
-import type {
-  ConversationMatch,
-  Message,
-  Reply,
-  SearchConversations,
-} from "../../messages/index.ts";
 import type { ListConversationRuns, Run } from "../../agents/index.ts";
 import type {
   AddNote,
@@ -15,6 +9,21 @@ import type {
   OpenConversation,
   UpdateConversation,
 } from "../../conversations/index.ts";
+import type { PageQuery } from "../../kernel/index.ts";
+import type {
+  ConversationMatch,
+  Message,
+  Reply,
+  SearchConversations,
+} from "../../messages/index.ts";
+import type {
+  CommandOptions,
+  PagePromise,
+  StreamOptions,
+  TxOptions,
+  WithoutId,
+  WithSecrets,
+} from "../../operations/index.ts";
 import type {
   OpenWebchatSession,
   ShowTyping,
@@ -29,15 +38,6 @@ import type {
   WebchatSession,
   WebchatSignal,
 } from "../../webchat/index.ts";
-import type { PageQuery } from "../../kernel/index.ts";
-import type {
-  CommandOptions,
-  PagePromise,
-  StreamOptions,
-  TxOptions,
-  WithSecrets,
-  WithoutId,
-} from "../../operations/index.ts";
 
 /** Conversations: the inbox, replies, notes, and who is responsible. */
 export interface Conversations {

@@ -1,4 +1,13 @@
 import type { EventType, ListEvents, StreamEvents } from "../../events/index.ts";
+import type { PageQuery } from "../../kernel/index.ts";
+import type {
+  CommandOptions,
+  PagePromise,
+  StreamOptions,
+  TxOptions,
+  WithoutId,
+  WithSecrets,
+} from "../../operations/index.ts";
 import type {
   CreateWebhook,
   Delivery,
@@ -12,15 +21,6 @@ import type {
   Webhook,
   WebhookWithSecret,
 } from "../../webhooks/index.ts";
-import type { PageQuery } from "../../kernel/index.ts";
-import type {
-  CommandOptions,
-  PagePromise,
-  StreamOptions,
-  TxOptions,
-  WithSecrets,
-  WithoutId,
-} from "../../operations/index.ts";
 
 /** The events of the account in this mode, for as long as the engine keeps them. */
 export interface Events {

@@ -1,4 +1,3 @@
-import type { EventEnvelope } from "../../events/index.ts";
 import type {
   Account,
   ApiKey,
@@ -16,7 +15,17 @@ import type {
   Usage,
 } from "../../accounts/index.ts";
 import type { Backlog } from "../../backlog/index.ts";
+import type { EventEnvelope } from "../../events/index.ts";
+import type { PageQuery, Scope } from "../../kernel/index.ts";
 import type { Message } from "../../messages/index.ts";
+import type {
+  CommandOptions,
+  KeyOptions,
+  PagePromise,
+  TxOptions,
+  WithoutId,
+  WithSecrets,
+} from "../../operations/index.ts";
 import type { Operator, SaveOperator } from "../../operators/index.ts";
 import type {
   SandboxEvent,
@@ -26,15 +35,6 @@ import type {
   SandboxResetResult,
   SandboxSeedResult,
 } from "../../sandbox/index.ts";
-import type { PageQuery, Scope } from "../../kernel/index.ts";
-import type {
-  CommandOptions,
-  KeyOptions,
-  PagePromise,
-  TxOptions,
-  WithSecrets,
-  WithoutId,
-} from "../../operations/index.ts";
 import type { Agents, Playbooks, Runs } from "./agent-handles.ts";
 import type { Contacts } from "./contact-handles.ts";
 import type { Conversations, Webchat } from "./conversation-handles.ts";

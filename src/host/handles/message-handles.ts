@@ -1,3 +1,4 @@
+import type { PageQuery } from "../../kernel/index.ts";
 import type {
   BatchMessages,
   BatchResults,
@@ -9,9 +10,8 @@ import type {
   SendMessage,
   Timeline,
 } from "../../messages/index.ts";
-import type { CreateSender, Sender, UpdateSender } from "../../senders/index.ts";
-import type { PageQuery } from "../../kernel/index.ts";
 import type { CommandOptions, KeyOptions, PagePromise, WithoutId } from "../../operations/index.ts";
+import type { CreateSender, Sender, UpdateSender } from "../../senders/index.ts";
 
 /** Messages: send, schedule, change and read them. */
 export interface Messages {

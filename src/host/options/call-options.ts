@@ -1,11 +1,11 @@
 /** Checks of the options that the methods of handles take as their last argument. */
 import { describe, invalid, suggestion } from "../../kernel/index.ts";
 import {
+  takesKey,
   type Command,
   type CommandOptions,
   type Procedure,
   type StreamOptions,
-  takesKey,
 } from "../../operations/index.ts";
 
 const commandOptions = ["idempotencyKey", "tx"] satisfies (keyof CommandOptions)[];

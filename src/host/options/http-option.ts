@@ -1,6 +1,6 @@
 /** The check of the option `http`. */
-import { destinations, type HttpClient } from "../../ports/index.ts";
 import { listOption, option, optionsObject, portOption } from "../../kernel/index.ts";
+import { destinations, type HttpClient } from "../../ports/index.ts";
 import type { HttpSettings } from "../../webhooks/index.ts";
 
 const destination = option<string>(

@@ -2,11 +2,11 @@
 import {
   choiceOption,
   functionOption,
-  type Mode,
   option,
   optionsObject,
   parseOptions,
   wholeOption,
+  type Mode,
 } from "../../kernel/index.ts";
 import type { AccountOptions, StopOptions } from "./options.ts";
 

@@ -1,3 +1,4 @@
+import type { AgentOptions, AgentSettings } from "../../agents/index.ts";
 import type { Checked, Limits, Mode } from "../../kernel/index.ts";
 import type {
   ConsentOptions,
@@ -5,9 +6,6 @@ import type {
   HistoryChunks,
   QuietHours,
 } from "../../operations/index.ts";
-import type { WebchatOptions } from "../../webchat/index.ts";
-import type { HttpOptions, HttpSettings, WebhookOptions } from "../../webhooks/index.ts";
-import type { AgentOptions, AgentSettings } from "../../agents/index.ts";
 import type {
   Clock,
   Language,
@@ -19,6 +17,8 @@ import type {
   StoragePort,
   Transport,
 } from "../../ports/index.ts";
+import type { WebchatOptions } from "../../webchat/index.ts";
+import type { HttpOptions, HttpSettings, WebhookOptions } from "../../webhooks/index.ts";
 
 /**
  * The options of an engine. `Tx` is the type of the storage's transaction handle. It is undefined

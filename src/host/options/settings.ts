@@ -1,17 +1,5 @@
 import * as z from "zod";
-import {
-  type Clock,
-  errorLogger,
-  actionOption,
-  type Language,
-  languageMethods,
-  type Logger,
-  type Policy,
-  type Random,
-  type SentimentAnalyzer,
-  type StoragePort,
-  webchatTransportName,
-} from "../../ports/index.ts";
+import type { AgentOptions, AgentSettings } from "../../agents/index.ts";
 import {
   booleanOption,
   choiceOption,
@@ -19,7 +7,6 @@ import {
   functionOption,
   hasMethods,
   isTimeZone,
-  type Limits,
   listOption,
   option,
   optionsObject,
@@ -29,18 +16,31 @@ import {
   quoted,
   show,
   wholeOption,
+  type Limits,
 } from "../../kernel/index.ts";
 import {
-  type ConsentSettings,
   standardConsent,
   standardHistoryChunks,
+  type ConsentSettings,
 } from "../../operations/index.ts";
-import type { AgentOptions, AgentSettings } from "../../agents/index.ts";
+import {
+  actionOption,
+  errorLogger,
+  languageMethods,
+  webchatTransportName,
+  type Clock,
+  type Language,
+  type Logger,
+  type Policy,
+  type Random,
+  type SentimentAnalyzer,
+  type StoragePort,
+} from "../../ports/index.ts";
 import { http } from "./http-option.ts";
 import { modeOption } from "./method-arguments.ts";
+import type { Defaults, EngineOptions, Settings } from "./options.ts";
 import { route } from "./route-option.ts";
 import { transport, transportNames } from "./transport-option.ts";
-import type { Defaults, EngineOptions, Settings } from "./options.ts";
 
 /**
  * Checks the options and fills in defaults.

@@ -6,10 +6,10 @@ import {
   dayMs,
   hasMethods,
   memberOf,
-  type Mode,
   option,
   quoted,
   show,
+  type Mode,
 } from "../../kernel/index.ts";
 import type { Transport } from "../../ports/index.ts";
 

@@ -5,23 +5,23 @@
 import { storable } from "../../kernel/index.ts";
 import {
   carrierErrorCodes,
-  type CarrierError,
   permanentErrorCodes,
+  type CarrierError,
   type Receipt,
   type RejectedAnswer,
   type SendAnswer,
 } from "../../ports/index.ts";
 import type { Evidence } from "../carrier-state.ts";
-import { maxAttempts, type NextAttempt, retryDelays } from "../routes/route-rules.ts";
+import { maxAttempts, retryDelays, type NextAttempt } from "../routes/route-rules.ts";
 import {
-  type Ambiguous,
   applyEvidence,
   expiredDecision,
-  type Failed,
   isWaiting,
+  noChange,
+  type Ambiguous,
+  type Failed,
   type MessageState,
   type NoChange,
-  noChange,
   type Queued,
   type Sending,
   type WithCarrier,

@@ -2,26 +2,26 @@
  * How a message goes on after its carrier has given up the attempt that its status depends on:
  * another attempt decides the status, or the next attempt is planned.
  */
-import { answerLost, retryAt, sendAgain } from "./attempt-rules.ts";
+import type { Services } from "../../operations/index.ts";
+import type { Seen } from "../../ports/index.ts";
+import { arm, disarm } from "../../queue/index.ts";
+import type { Tx } from "../../store/index.ts";
 import { join } from "../carrier-state.ts";
-import { findNextAttempt } from "./next-attempt.ts";
+import { armFollowUps, sendJob } from "../job-orders.ts";
+import type { PlannedAttempt } from "../routes/route-rules.ts";
+import { attempts, type AttemptRow, type MessageRow } from "../rows.ts";
+import { endOf, type MessageState } from "../rules.ts";
+import { writeState } from "../write-state.ts";
+import { answerLost, retryAt, sendAgain } from "./attempt-rules.ts";
 import {
   isAccepted,
   isPending,
   listAttempts,
   mayDeliver,
-  type OpenAttempt,
   type MessageAndAttempt,
+  type OpenAttempt,
 } from "./message-attempts.ts";
-import { writeState } from "../write-state.ts";
-import type { Services } from "../../operations/index.ts";
-import { arm, disarm } from "../../queue/index.ts";
-import { type AttemptRow, attempts, type MessageRow } from "../rows.ts";
-import { armFollowUps, sendJob } from "../job-orders.ts";
-import type { PlannedAttempt } from "../routes/route-rules.ts";
-import { endOf, type MessageState } from "../rules.ts";
-import type { Seen } from "../../ports/index.ts";
-import type { Tx } from "../../store/index.ts";
+import { findNextAttempt } from "./next-attempt.ts";
 
 /**
  * Continues a message without `attempt`, whose outcome is stored as `undelivered`. Returns

@@ -2,22 +2,22 @@
  * What the result of an attempt means for its message, with its route and its other attempts. The
  * pure rules are in `attempt-rules.ts`.
  */
-import { type AfterAttempt, applyAnswer, applyLateRefusal, applyNotSent } from "./attempt-rules.ts";
-import { findNextAttempt } from "./next-attempt.ts";
+import type { Services } from "../../operations/index.ts";
+import type { RejectedAnswer, SendAnswer } from "../../ports/index.ts";
+import type { Tx } from "../../store/index.ts";
+import type { NextAttempt } from "../routes/route-rules.ts";
+import { attemptsOfMessage, type AttemptRow, type MessageRow } from "../rows.ts";
+import { isWaiting, type MessageState } from "../rules.ts";
+import { stateOf } from "../stored-state.ts";
+import { applyAnswer, applyLateRefusal, applyNotSent, type AfterAttempt } from "./attempt-rules.ts";
+import { checkLostAttempts } from "./lost-attempts.ts";
 import {
   dependsOn,
   hasGoneOnWithout,
   isMessageRefused,
   type MessageAndAttempt,
 } from "./message-attempts.ts";
-import { checkLostAttempts } from "./lost-attempts.ts";
-import { stateOf } from "../stored-state.ts";
-import type { NextAttempt } from "../routes/route-rules.ts";
-import { type AttemptRow, attemptsOfMessage, type MessageRow } from "../rows.ts";
-import { isWaiting, type MessageState } from "../rules.ts";
-import type { Services } from "../../operations/index.ts";
-import type { RejectedAnswer, SendAnswer } from "../../ports/index.ts";
-import type { Tx } from "../../store/index.ts";
+import { findNextAttempt } from "./next-attempt.ts";
 
 /** What a message becomes. */
 interface Decided {

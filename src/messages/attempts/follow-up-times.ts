@@ -2,9 +2,9 @@
  * When the follow-up job of an attempt runs: it looks the attempt up at the carrier, and ends the
  * wait for receipts.
  */
-import type { AttemptRow, MessageRow } from "../rows.ts";
 import type { FactsByTransport } from "../../operations/index.ts";
 import { leaseMs } from "../../queue/index.ts";
+import type { AttemptRow, MessageRow } from "../rows.ts";
 
 /**
  * The delay of the first look-up after the lease of an attempt ended, in milliseconds. The engine

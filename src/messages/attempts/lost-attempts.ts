@@ -2,21 +2,21 @@
  * The attempts of a message whose answer is lost. Each may have sent it, so the message cannot fail
  * or expire: it is `ambiguous` until their look-ups tell.
  */
+import type { Services } from "../../operations/index.ts";
+import type { Seen } from "../../ports/index.ts";
+import type { Tx } from "../../store/index.ts";
+import { armFollowUps } from "../job-orders.ts";
+import type { AttemptRow, MessageRow } from "../rows.ts";
+import { stateOf } from "../stored-state.ts";
+import { writeState } from "../write-state.ts";
 import {
-  type AfterAttempt,
   ambiguousInstead,
   answerLost,
+  type AfterAttempt,
   type Ending,
   type Lost,
 } from "./attempt-rules.ts";
 import { listAttempts } from "./message-attempts.ts";
-import { writeState } from "../write-state.ts";
-import { stateOf } from "../stored-state.ts";
-import type { AttemptRow, MessageRow } from "../rows.ts";
-import { armFollowUps } from "../job-orders.ts";
-import type { Services } from "../../operations/index.ts";
-import type { Seen } from "../../ports/index.ts";
-import type { Tx } from "../../store/index.ts";
 
 /** Returns the lost attempts of a message except the given one, oldest first. */
 async function findLostAttempts(

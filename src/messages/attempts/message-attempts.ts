@@ -6,13 +6,13 @@
  * (`undelivered`). While a later attempt may deliver it or is planned, the carrier's `undelivered`
  * of an earlier one does not end the message.
  */
-import type { Evidence } from "../carrier-state.ts";
-import { type AttemptRow, attemptsOfMessage, type MessageRow } from "../rows.ts";
-import { isTransportError } from "../routes/route-rules.ts";
-import { isArrived, isWaiting } from "../rules.ts";
 import type { MessageStatus } from "../../kernel/index.ts";
 import type { Seen } from "../../ports/index.ts";
 import type { Tx } from "../../store/index.ts";
+import type { Evidence } from "../carrier-state.ts";
+import { isTransportError } from "../routes/route-rules.ts";
+import { attemptsOfMessage, type AttemptRow, type MessageRow } from "../rows.ts";
+import { isArrived, isWaiting } from "../rules.ts";
 
 /** A message, and one of its attempts. */
 export interface MessageAndAttempt {

@@ -1,8 +1,8 @@
-import { isMessageRefused, listAttempts } from "./message-attempts.ts";
-import type { AttemptRow, MessageRow } from "../rows.ts";
-import { chooseRoute, type Routing } from "../routes/choose-route.ts";
-import { type FailedAttempt, nextAfter, type NextAttempt } from "../routes/route-rules.ts";
 import type { Tx } from "../../store/index.ts";
+import { chooseRoute, type Routing } from "../routes/choose-route.ts";
+import { nextAfter, type FailedAttempt, type NextAttempt } from "../routes/route-rules.ts";
+import type { AttemptRow, MessageRow } from "../rows.ts";
+import { isMessageRefused, listAttempts } from "./message-attempts.ts";
 
 /**
  * Decides where to send a message after its last attempt has failed. Undefined if it stays with its

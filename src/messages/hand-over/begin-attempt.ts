@@ -1,28 +1,28 @@
+import { decisionOf } from "../../consents/index.ts";
+import { identityByAddress } from "../../contacts/index.ts";
+import { mediumOf, type ConversationId } from "../../kernel/index.ts";
+import type { Services } from "../../operations/index.ts";
+import type { HostVerdicts, ScopedColumns, Seen } from "../../ports/index.ts";
 import {
-  type Claim,
   classOf,
   currentLane,
   finish,
-  type JobKeys,
   moveToUsualLane,
   remoteOf,
   renew,
   waitingForOf,
+  type Claim,
+  type JobKeys,
 } from "../../queue/index.ts";
-import { type AttemptRow, attempts, type MessageRow, outbox } from "../rows.ts";
-import { type ConversationId, mediumOf } from "../../kernel/index.ts";
-import { expire, expiredDecision, handOver, type MessageState } from "../rules.ts";
-import { writeStateAndTimeline, writeState, writeTimeline } from "../write-state.ts";
-import { stateOf } from "../stored-state.ts";
-import { decisionOf } from "../../consents/index.ts";
-import type { Services } from "../../operations/index.ts";
-import type { HostVerdicts, ScopedColumns, Seen } from "../../ports/index.ts";
-import type { Tx } from "../../store/index.ts";
-import { identityByAddress } from "../../contacts/index.ts";
-import type { MessageAndAttempt } from "../attempts/message-attempts.ts";
-import { checkQueued, denyOrDefer, recipientChanged, recipientOf } from "./check-queued.ts";
 import { checkThrottle, recordHandOver, sendLane, throttleByAddress } from "../../senders/index.ts";
+import type { Tx } from "../../store/index.ts";
 import { endQueued } from "../attempts/lost-attempts.ts";
+import type { MessageAndAttempt } from "../attempts/message-attempts.ts";
+import { attempts, outbox, type AttemptRow, type MessageRow } from "../rows.ts";
+import { expire, expiredDecision, handOver, type MessageState } from "../rules.ts";
+import { stateOf } from "../stored-state.ts";
+import { writeState, writeStateAndTimeline, writeTimeline } from "../write-state.ts";
+import { checkQueued, denyOrDefer, recipientChanged, recipientOf } from "./check-queued.ts";
 import { recordLostAnswer } from "./record-lost-answer.ts";
 import { showSender } from "./show-sender.ts";
 

@@ -1,16 +1,16 @@
-import type { NamedVerdict, PolicyFacts, Seen } from "../../ports/index.ts";
+import { checkPolicies, type PolicyContext } from "../../consents/index.ts";
+import { contactById, holdAddressee, type Addressee } from "../../contacts/index.ts";
 import { iso, mediumOf } from "../../kernel/index.ts";
-import { type Addressee, contactById, holdAddressee } from "../../contacts/index.ts";
+import type { Services } from "../../operations/index.ts";
+import type { NamedVerdict, PolicyFacts, Seen } from "../../ports/index.ts";
 import { arm } from "../../queue/index.ts";
+import type { Tx } from "../../store/index.ts";
+import { endQueued } from "../attempts/lost-attempts.ts";
+import { releaseJob } from "../job-orders.ts";
 import type { MessageRow } from "../rows.ts";
 import { defer, policyError } from "../rules.ts";
-import { writeState, writeTimeline } from "../write-state.ts";
 import { stateOf } from "../stored-state.ts";
-import { endQueued } from "../attempts/lost-attempts.ts";
-import type { Services } from "../../operations/index.ts";
-import type { Tx } from "../../store/index.ts";
-import { checkPolicies, type PolicyContext } from "../../consents/index.ts";
-import { releaseJob } from "../job-orders.ts";
+import { writeState, writeTimeline } from "../write-state.ts";
 
 /**
  * Returns the recipient of a queued message. It can be missing, because the contact was erased or

@@ -1,24 +1,24 @@
-import { arm, type Claim, finish, isRearmed, prefetchJob } from "../../queue/index.ts";
-import { attemptById, type AttemptRow, messageById, outbox, type MessageRow } from "../rows.ts";
-import { carrierError, notBeforeOf } from "../attempts/attempt-rules.ts";
-import { stateOf } from "../stored-state.ts";
+import { contactById } from "../../contacts/index.ts";
 import type { Services } from "../../operations/index.ts";
 import type { SendAnswer } from "../../ports/index.ts";
-import { contactById } from "../../contacts/index.ts";
+import { arm, finish, isRearmed, prefetchJob, type Claim } from "../../queue/index.ts";
 import type { Tx } from "../../store/index.ts";
+import { carrierError, notBeforeOf } from "../attempts/attempt-rules.ts";
+import {
+  acceptedStatus,
+  decideAfterAnswer,
+  type AnswerColumns,
+} from "../attempts/decide-after-attempt.ts";
+import { sendJob, updateClass } from "../job-orders.ts";
 import {
   applyEarlyReceipts,
   prefetchReceipts,
   providerIdFor,
   recordCarrierOptOut,
 } from "../receipts/apply-receipt.ts";
-import {
-  acceptedStatus,
-  type AnswerColumns,
-  decideAfterAnswer,
-} from "../attempts/decide-after-attempt.ts";
+import { attemptById, messageById, outbox, type AttemptRow, type MessageRow } from "../rows.ts";
+import { stateOf } from "../stored-state.ts";
 import type { BegunAttempt } from "./begin-attempt.ts";
-import { sendJob, updateClass } from "../job-orders.ts";
 import { recordOutcome } from "./record-outcome.ts";
 
 /**

@@ -1,17 +1,17 @@
-import { applyLostAnswer, sendAgain } from "../attempts/attempt-rules.ts";
-import type { Evidence } from "../carrier-state.ts";
-import { findNextAttempt } from "../attempts/next-attempt.ts";
-import { reachedCarrier } from "../attempts/message-attempts.ts";
-import { writeStateAndTimeline } from "../write-state.ts";
-import { stateOf } from "../stored-state.ts";
 import type { Services } from "../../operations/index.ts";
-import { type Seen, StorageConflict } from "../../ports/index.ts";
+import { StorageConflict, type Seen } from "../../ports/index.ts";
 import { arm } from "../../queue/index.ts";
-import { recordOutcome } from "./record-outcome.ts";
+import type { Tx } from "../../store/index.ts";
+import { applyLostAnswer, sendAgain } from "../attempts/attempt-rules.ts";
+import { reachedCarrier } from "../attempts/message-attempts.ts";
+import { findNextAttempt } from "../attempts/next-attempt.ts";
+import type { Evidence } from "../carrier-state.ts";
+import { followUpJob } from "../job-orders.ts";
 import { attemptsOfMessage, type MessageRow } from "../rows.ts";
 import { applyEvidence } from "../rules.ts";
-import { followUpJob } from "../job-orders.ts";
-import type { Tx } from "../../store/index.ts";
+import { stateOf } from "../stored-state.ts";
+import { writeStateAndTimeline } from "../write-state.ts";
+import { recordOutcome } from "./record-outcome.ts";
 
 /**
  * Records that the answer to a message's last attempt is lost. The caller holds the claim, so the

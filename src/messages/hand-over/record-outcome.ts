@@ -1,19 +1,19 @@
-import { transportPatch } from "../attempts/next-attempt.ts";
+import type { Services } from "../../operations/index.ts";
+import { arm } from "../../queue/index.ts";
+import type { Tx } from "../../store/index.ts";
+import { firstFollowUpAt } from "../attempts/follow-up-times.ts";
+import { followUpLostAttempts } from "../attempts/lost-attempts.ts";
 import {
   carrierColumns,
   reachedCarrier,
   type MessageAndAttempt,
 } from "../attempts/message-attempts.ts";
-import { firstFollowUpAt } from "../attempts/follow-up-times.ts";
-import { followUpLostAttempts } from "../attempts/lost-attempts.ts";
-import { writeState, writeTimeline } from "../write-state.ts";
-import { arm } from "../../queue/index.ts";
-import type { NextAttempt } from "../routes/route-rules.ts";
-import { type AttemptRow, attempts } from "../rows.ts";
-import type { MessageState } from "../rules.ts";
+import { transportPatch } from "../attempts/next-attempt.ts";
 import { followUpJob } from "../job-orders.ts";
-import type { Services } from "../../operations/index.ts";
-import type { Tx } from "../../store/index.ts";
+import type { NextAttempt } from "../routes/route-rules.ts";
+import { attempts, type AttemptRow } from "../rows.ts";
+import type { MessageState } from "../rules.ts";
+import { writeState, writeTimeline } from "../write-state.ts";
 
 /** What the answer to an attempt led to. */
 interface AttemptOutcome {

@@ -1,23 +1,23 @@
-import { background, isStorageFailure, type Tx } from "../../store/index.ts";
-import { type BegunAttempt, beginNextAttempt, prefetchNextAttempt } from "./begin-attempt.ts";
-import { recordAnswer } from "./record-answer.ts";
-import {
-  checkUnansweredCommit,
-  type Claim,
-  finish,
-  type FirstStep,
-  isRearmed,
-  type JobHandler,
-  type JobRun,
-  keepOrUndo,
-  retry,
-} from "../../queue/index.ts";
-import { attemptById } from "../rows.ts";
 import { noVerdicts, type Runtime } from "../../operations/index.ts";
 import type { SendAnswer } from "../../ports/index.ts";
-import { callCarrier, type Called } from "./call-carrier.ts";
-import { takeBack } from "./take-back.ts";
+import {
+  checkUnansweredCommit,
+  finish,
+  isRearmed,
+  keepOrUndo,
+  retry,
+  type Claim,
+  type FirstStep,
+  type JobHandler,
+  type JobRun,
+} from "../../queue/index.ts";
+import { background, isStorageFailure, type Tx } from "../../store/index.ts";
+import { attemptById } from "../rows.ts";
 import { checkSendAnswer } from "../transport-results.ts";
+import { beginNextAttempt, prefetchNextAttempt, type BegunAttempt } from "./begin-attempt.ts";
+import { callCarrier, type Called } from "./call-carrier.ts";
+import { recordAnswer } from "./record-answer.ts";
+import { takeBack } from "./take-back.ts";
 
 /** The maximum number of messages of one conversation in one run. Then other jobs run. */
 const maxInARow = 50;

@@ -2,18 +2,18 @@
  * Attempts with which no carrier was called: the stop deadline came between the hand-over and the
  * call, or the process stalled there for too long.
  */
-import { takeBackAttempt } from "../attempts/attempt-rules.ts";
-import type { BegunAttempt } from "./begin-attempt.ts";
-import { sendJob } from "../job-orders.ts";
-import { isPending } from "../attempts/message-attempts.ts";
-import { writeState, writeTimeline } from "../write-state.ts";
-import { recordAnswer } from "./record-answer.ts";
-import { attemptById, attempts, messageById, timeline } from "../rows.ts";
-import { stateOf } from "../stored-state.ts";
 import type { Services } from "../../operations/index.ts";
 import type { SendAnswer } from "../../ports/index.ts";
-import { arm, type Claim, finish } from "../../queue/index.ts";
+import { arm, finish, type Claim } from "../../queue/index.ts";
 import type { Tx } from "../../store/index.ts";
+import { takeBackAttempt } from "../attempts/attempt-rules.ts";
+import { isPending } from "../attempts/message-attempts.ts";
+import { sendJob } from "../job-orders.ts";
+import { attemptById, attempts, messageById, timeline } from "../rows.ts";
+import { stateOf } from "../stored-state.ts";
+import { writeState, writeTimeline } from "../write-state.ts";
+import type { BegunAttempt } from "./begin-attempt.ts";
+import { recordAnswer } from "./record-answer.ts";
 
 /**
  * The answer to an attempt that cannot be taken back, because the message has gone on meanwhile:

@@ -1,19 +1,19 @@
 import { keywordOf, suspectsOptOut } from "../../consents/index.ts";
 import {
   consentFor,
+  consentOf,
   identityByAddress,
+  setConsent,
   type IdentityRow,
   type Keyword,
-  setConsent,
-  consentOf,
 } from "../../contacts/index.ts";
-import { type ConversationRow, findConversation, isActive } from "../../conversations/index.ts";
-import type { SenderRow } from "../../senders/index.ts";
+import { findConversation, isActive, type ConversationRow } from "../../conversations/index.ts";
 import type { MessageId } from "../../kernel/index.ts";
 import type { Services } from "../../operations/index.ts";
 import type { InboundMessage } from "../../ports/index.ts";
+import type { SenderRow } from "../../senders/index.ts";
 import type { Tx } from "../../store/index.ts";
-import { type Correspondence, writeMessage } from "../sending/accept-message.ts";
+import { writeMessage, type Correspondence } from "../sending/accept-message.ts";
 
 /** The effect of an inbound message on the contact's consent. */
 export interface KeywordEffect {

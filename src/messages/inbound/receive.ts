@@ -1,13 +1,4 @@
-import { defineHook, type Hook, runHook, type Services } from "../../operations/index.ts";
-import {
-  inboundByHash,
-  inboundIds,
-  initialColumns,
-  messageById,
-  type MessageRow,
-  messages,
-} from "../rows.ts";
-import { messageReceived } from "../events.ts";
+import { createHmac, type KeyObject } from "node:crypto";
 import {
   contactById,
   contactReference,
@@ -15,22 +6,31 @@ import {
   identityByAddress,
   setLastSender,
 } from "../../contacts/index.ts";
+import { changeConversation, openForInbound, updateForMessage } from "../../conversations/index.ts";
 import { appendEvent, receivedEventId } from "../../events/index.ts";
-import { mediaTypeOf, mediumOf, type Scope, TidingsError, toUri } from "../../kernel/index.ts";
-import { segmentColumns } from "../segments.ts";
+import { mediaTypeOf, mediumOf, TidingsError, toUri, type Scope } from "../../kernel/index.ts";
+import { defineHook, runHook, type Hook, type Services } from "../../operations/index.ts";
+import type { InboundMessage, Media, Seen } from "../../ports/index.ts";
 import {
   liveSenderByAddress,
   sandboxSendersByAddress,
   senderByAddress,
   type SenderRow,
 } from "../../senders/index.ts";
-import type { InboundMessage, Media, Seen } from "../../ports/index.ts";
 import type { Tx, UnscopedTx } from "../../store/index.ts";
-import { updateForMessage, changeConversation, openForInbound } from "../../conversations/index.ts";
 import { countMessage } from "../count-message.ts";
-import { answerKeyword, applyKeywords, flagOf, type KeywordEffect } from "./apply-keywords.ts";
-import { createHmac, type KeyObject } from "node:crypto";
+import { messageReceived } from "../events.ts";
+import {
+  inboundByHash,
+  inboundIds,
+  initialColumns,
+  messageById,
+  messages,
+  type MessageRow,
+} from "../rows.ts";
 import { addWords } from "../search/search-words.ts";
+import { segmentColumns } from "../segments.ts";
+import { answerKeyword, applyKeywords, flagOf, type KeywordEffect } from "./apply-keywords.ts";
 
 /** A contact's message, right after it was stored. */
 interface ReceivedMessage {

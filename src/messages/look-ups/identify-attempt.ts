@@ -4,13 +4,13 @@
  * owns it or may own it.
  */
 import type { LookupAnswer } from "../../ports/index.ts";
-import { type Reads, scan, type Tx, unscoped } from "../../store/index.ts";
+import { scan, unscoped, type Reads, type Tx } from "../../store/index.ts";
 import {
   attemptByProviderId,
-  type AttemptRow,
   attemptsOfMessage,
-  type MessageRow,
   messagesOfContact,
+  type AttemptRow,
+  type MessageRow,
 } from "../rows.ts";
 
 /** What a look-up found out about one attempt. */

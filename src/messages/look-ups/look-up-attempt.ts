@@ -1,7 +1,9 @@
-import { withDeadline, iso } from "../../kernel/index.ts";
-import { finish, type JobHandler, arm, type Claim } from "../../queue/index.ts";
-import { attemptById, type AttemptRow, messageById, type MessageRow, attempts } from "../rows.ts";
-import type { LookupAnswer, Transport, Seen } from "../../ports/index.ts";
+import { iso, withDeadline } from "../../kernel/index.ts";
+import type { Runtime, Services } from "../../operations/index.ts";
+import type { LookupAnswer, Seen, Transport } from "../../ports/index.ts";
+import { arm, finish, type Claim, type JobHandler } from "../../queue/index.ts";
+import { background, type Tx } from "../../store/index.ts";
+import { acceptedStatus, decideAfterNotSent } from "../attempts/decide-after-attempt.ts";
 import {
   longestCallMs,
   maxAbsenceMs,
@@ -9,30 +11,28 @@ import {
   nextFollowUpAt,
   receiptsEndAt,
 } from "../attempts/follow-up-times.ts";
-import { ForwardSteps } from "./forward-steps.ts";
+import {
+  isDecidingAttempt,
+  isOutdated,
+  type MessageAndAttempt,
+} from "../attempts/message-attempts.ts";
+import { transportPatch } from "../attempts/next-attempt.ts";
 import { waitForTransportMs } from "../hand-over/begin-attempt.ts";
 import { callDeadlineMs, outbound, transportFor } from "../hand-over/call-carrier.ts";
-import { acceptedStatus, decideAfterNotSent } from "../attempts/decide-after-attempt.ts";
-import { applyReceiptTimeout } from "../rules.ts";
-import { writeStateAndTimeline, writeState, writeTimeline } from "../write-state.ts";
-import { stateOf } from "../stored-state.ts";
-import type { Runtime, Services } from "../../operations/index.ts";
-import { background, type Tx } from "../../store/index.ts";
-import { checkLookupAnswer } from "../transport-results.ts";
+import { sendJob } from "../job-orders.ts";
 import {
   applyEarlyReceipts,
   applyReceipts,
   joinEvidence,
   providerIdFor,
 } from "../receipts/apply-receipt.ts";
-import { transportPatch } from "../attempts/next-attempt.ts";
-import { type Finding, hasRival, identify } from "./identify-attempt.ts";
-import {
-  isDecidingAttempt,
-  isOutdated,
-  type MessageAndAttempt,
-} from "../attempts/message-attempts.ts";
-import { sendJob } from "../job-orders.ts";
+import { attemptById, attempts, messageById, type AttemptRow, type MessageRow } from "../rows.ts";
+import { applyReceiptTimeout } from "../rules.ts";
+import { stateOf } from "../stored-state.ts";
+import { checkLookupAnswer } from "../transport-results.ts";
+import { writeState, writeStateAndTimeline, writeTimeline } from "../write-state.ts";
+import { ForwardSteps } from "./forward-steps.ts";
+import { hasRival, identify, type Finding } from "./identify-attempt.ts";
 
 /**
  * Looks up an attempt whose answer was lost or whose receipts have not come. After the clock was

@@ -1,25 +1,12 @@
+import { setConsent } from "../../contacts/index.ts";
 import { iso, mediumOf } from "../../kernel/index.ts";
-import { arm, disarm } from "../../queue/index.ts";
-import {
-  type AttemptRow,
-  attempts,
-  type MessageRow,
-  messages,
-  earlyReceipts,
-  earlyReceiptsOf,
-  attemptByProviderId,
-} from "../rows.ts";
-import type { Evidence } from "../carrier-state.ts";
-import { evidenceOf, withValidTime } from "../attempts/attempt-rules.ts";
-import { nextFollowUpAt } from "../attempts/follow-up-times.ts";
-import { applyEvidence } from "../rules.ts";
-import { writeState, writeTimeline } from "../write-state.ts";
-import { stateOf } from "../stored-state.ts";
-import type { IgnoredReason } from "../timeline/timeline-types.ts";
 import type { Services } from "../../operations/index.ts";
 import type { Receipt, Seen } from "../../ports/index.ts";
-import { type Tx, unscoped } from "../../store/index.ts";
+import { arm, disarm } from "../../queue/index.ts";
+import { unscoped, type Tx } from "../../store/index.ts";
+import { evidenceOf, withValidTime } from "../attempts/attempt-rules.ts";
 import { continueMessage } from "../attempts/continue-message.ts";
+import { nextFollowUpAt } from "../attempts/follow-up-times.ts";
 import {
   carrierColumns,
   dependsOn,
@@ -30,10 +17,23 @@ import {
   reachedCarrier,
   type MessageAndAttempt,
 } from "../attempts/message-attempts.ts";
+import type { Evidence } from "../carrier-state.ts";
 import { followUpJob } from "../job-orders.ts";
 import { isTransportError } from "../routes/route-rules.ts";
-import { setConsent } from "../../contacts/index.ts";
+import {
+  attemptByProviderId,
+  attempts,
+  earlyReceipts,
+  earlyReceiptsOf,
+  messages,
+  type AttemptRow,
+  type MessageRow,
+} from "../rows.ts";
+import { applyEvidence } from "../rules.ts";
+import { stateOf } from "../stored-state.ts";
+import type { IgnoredReason } from "../timeline/timeline-types.ts";
 import type { MessageError } from "../types.ts";
+import { writeState, writeTimeline } from "../write-state.ts";
 
 /**
  * Applies receipts in the order in which they arrived, and writes each to the timeline even if it

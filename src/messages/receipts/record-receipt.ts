@@ -1,21 +1,21 @@
 import { hourMs } from "../../kernel/index.ts";
-import { arm, type Claim, finish, prefetchJob } from "../../queue/index.ts";
+import type { Services } from "../../operations/index.ts";
+import type { Receipt, ReceiptSubject, Seen } from "../../ports/index.ts";
+import { arm, finish, prefetchJob, type Claim } from "../../queue/index.ts";
+import type { Tx, UnscopedTx } from "../../store/index.ts";
+import { carrierColumns, type MessageAndAttempt } from "../attempts/message-attempts.ts";
+import { earlyReceiptJob } from "../job-orders.ts";
 import {
   attemptById,
   attemptByProviderId,
-  type AttemptRow,
   attempts,
-  messageById,
-  messages,
   earlyReceipts,
   earlyReceiptsOf,
+  messageById,
+  messages,
+  type AttemptRow,
 } from "../rows.ts";
-import type { Services } from "../../operations/index.ts";
-import type { Receipt, ReceiptSubject, Seen } from "../../ports/index.ts";
-import type { Tx, UnscopedTx } from "../../store/index.ts";
 import { applyEarlyReceipts, applyPushedReceipts, providerIdFor } from "./apply-receipt.ts";
-import { carrierColumns, type MessageAndAttempt } from "../attempts/message-attempts.ts";
-import { earlyReceiptJob } from "../job-orders.ts";
 
 /** How long an early receipt is kept, in milliseconds: 72 hours. */
 const keepMs = 72 * hourMs;

@@ -1,6 +1,6 @@
-import { type ChosenRoute, matchRoute, type RouteFacts } from "./route-rules.ts";
-import { carries, type Services } from "../../operations/index.ts";
 import type { Mode } from "../../kernel/index.ts";
+import { carries, type Services } from "../../operations/index.ts";
+import { matchRoute, type ChosenRoute, type RouteFacts } from "./route-rules.ts";
 
 export type Routing = Pick<Services, "routes" | "factsByTransport">;
 

@@ -2,21 +2,21 @@ import { contactQuery, findMatches } from "../../contacts/index.ts";
 import {
   conversationById,
   conversationFilter,
-  type ConversationRow,
   currentConversation,
   findLabelled,
   showConversations,
+  type ConversationRow,
 } from "../../conversations/index.ts";
-import { defaultPageSize, type Page, mediums } from "../../kernel/index.ts";
+import { defaultPageSize, mediums, type Page } from "../../kernel/index.ts";
 import { findByWords, type Query } from "../../operations/index.ts";
 import type { Seen } from "../../ports/index.ts";
 import type { Reads } from "../../store/index.ts";
+import { messageById, messagesByWords, type MessageRow } from "../rows.ts";
 import { messageResource } from "../show.ts";
-import { messageById, type MessageRow, messagesByWords } from "../rows.ts";
 import {
+  searchConversationsSchema,
   type ConversationMatch,
   type SearchConversations,
-  searchConversationsSchema,
 } from "./search-types.ts";
 
 /**

@@ -1,12 +1,12 @@
 import * as z from "zod";
-import { defaultPageSize, queryInteger, text } from "../../kernel/index.ts";
 import {
-  type Conversation,
   conversationSchema,
-  type InboxFilters,
   inboxFilterFields,
+  type Conversation,
+  type InboxFilters,
 } from "../../conversations/index.ts";
-import { type Message, messageSchema } from "../types.ts";
+import { defaultPageSize, queryInteger, text } from "../../kernel/index.ts";
+import { messageSchema, type Message } from "../types.ts";
 
 /** A search of the inbox, in all conversations or in those that pass the filters. */
 export interface SearchConversations extends InboxFilters {

@@ -1,7 +1,7 @@
-import { storedWords, wordsOf } from "../../operations/index.ts";
 import type { Scope } from "../../kernel/index.ts";
+import { storedWords, wordsOf } from "../../operations/index.ts";
 import type { Tx } from "../../store/index.ts";
-import { type MessageRow, messageWords, messageWordsById } from "../rows.ts";
+import { messageWords, messageWordsById, type MessageRow } from "../rows.ts";
 
 /** The maximum number of words of a message. Further words are ignored. */
 const maxWords = 100;

@@ -1,27 +1,27 @@
-import { consentOf, type IdentityRow, type Keyword, setLastSender } from "../../contacts/index.ts";
-import { updateForMessage, type ConversationRow } from "../../conversations/index.ts";
-import { arm, armNew } from "../../queue/index.ts";
-import { initialColumns, type MessageRow, messages, outbox } from "../rows.ts";
-import { plan, type Queued, type Scheduled } from "../rules.ts";
-import { segmentColumns } from "../segments.ts";
-import { countMessage } from "../count-message.ts";
-import { stateColumns } from "../stored-state.ts";
-import { type Author, type Channel, invalid, millis } from "../../kernel/index.ts";
-import type { SendMessage } from "../input-types.ts";
 import {
   checkPolicies,
   decisionOf,
-  type PolicyContext,
   throwIfDenied,
+  type PolicyContext,
 } from "../../consents/index.ts";
-import { prefetchThrottle, type SenderRow } from "../../senders/index.ts";
+import { consentOf, setLastSender, type IdentityRow, type Keyword } from "../../contacts/index.ts";
+import { updateForMessage, type ConversationRow } from "../../conversations/index.ts";
+import { invalid, millis, type Author, type Channel } from "../../kernel/index.ts";
 import type { Call } from "../../operations/index.ts";
 import type { Seen } from "../../ports/index.ts";
+import { arm, armNew } from "../../queue/index.ts";
+import { prefetchThrottle, type SenderRow } from "../../senders/index.ts";
 import type { Tx } from "../../store/index.ts";
-import { firstTransport } from "../routes/choose-route.ts";
-import { addWords } from "../search/search-words.ts";
-import { releaseJob, sendJob } from "../job-orders.ts";
+import { countMessage } from "../count-message.ts";
 import { rememberNextAttempt } from "../hand-over/begin-attempt.ts";
+import type { SendMessage } from "../input-types.ts";
+import { releaseJob, sendJob } from "../job-orders.ts";
+import { firstTransport } from "../routes/choose-route.ts";
+import { initialColumns, messages, outbox, type MessageRow } from "../rows.ts";
+import { plan, type Queued, type Scheduled } from "../rules.ts";
+import { addWords } from "../search/search-words.ts";
+import { segmentColumns } from "../segments.ts";
+import { stateColumns } from "../stored-state.ts";
 
 /** The fields of `SendMessage` that every author of a message can set. */
 type Draft = Pick<

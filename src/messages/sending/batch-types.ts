@@ -2,13 +2,13 @@
 import * as z from "zod";
 import {
   documentedAs,
-  type FieldError,
   fieldErrorSchema,
-  type Limits,
   readonlyList,
+  type FieldError,
+  type Limits,
 } from "../../kernel/index.ts";
-import { type BatchMessage, batchMessageSchema } from "../input-types.ts";
-import { type Message, messageSchema } from "../types.ts";
+import { batchMessageSchema, type BatchMessage } from "../input-types.ts";
+import { messageSchema, type Message } from "../types.ts";
 
 /**
  * Messages to send. Each succeeds or fails by itself. While messages of the account wait, single

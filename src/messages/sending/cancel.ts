@@ -1,13 +1,13 @@
-import { type ById, byIdSchema, notFound, TidingsError } from "../../kernel/index.ts";
-import { type Command, showsOutput } from "../../operations/index.ts";
+import { byIdSchema, notFound, TidingsError, type ById } from "../../kernel/index.ts";
+import { showsOutput, type Command } from "../../operations/index.ts";
 import { arm, disarm } from "../../queue/index.ts";
 import { sendJob } from "../job-orders.ts";
-import { writeStateAndTimeline } from "../write-state.ts";
-import { messageResource } from "../show.ts";
 import { messageById } from "../rows.ts";
 import { cancel } from "../rules.ts";
+import { messageResource } from "../show.ts";
 import { stateOf } from "../stored-state.ts";
 import type { Message } from "../types.ts";
+import { writeStateAndTimeline } from "../write-state.ts";
 
 /**
  * Cancels a scheduled or queued message. Cancel and hand-over write the same row, so only one

@@ -1,38 +1,38 @@
 import { checkPolicies, decisionOf, throwIfDenied } from "../../consents/index.ts";
 import { findAddressee } from "../../contacts/index.ts";
 import {
-  type Channel,
   definedFields,
   invalid,
   iso,
   mediumOf,
-  type MessageStatus,
   millis,
   notFound,
   TidingsError,
+  type Channel,
+  type MessageStatus,
 } from "../../kernel/index.ts";
 import type { Command } from "../../operations/index.ts";
 import { arm } from "../../queue/index.ts";
 import type { Tx } from "../../store/index.ts";
+import { mayBeWithCarrier } from "../attempts/message-attempts.ts";
 import { factsOf } from "../hand-over/check-queued.ts";
 import {
-  type EditMessage,
   editMessageSchema,
   hasContent,
   hasMedia,
   needsContent,
   smsHasNoMedia,
+  type EditMessage,
 } from "../input-types.ts";
-import { mayBeWithCarrier } from "../attempts/message-attempts.ts";
-import { writeState, writeTimeline } from "../write-state.ts";
-import { messageResource } from "../show.ts";
-import { messageById, type MessageRow, messages } from "../rows.ts";
+import { releaseJob } from "../job-orders.ts";
+import { messageById, messages, type MessageRow } from "../rows.ts";
 import { edit, type Scheduled } from "../rules.ts";
 import { updateWords } from "../search/search-words.ts";
 import { segmentColumns } from "../segments.ts";
-import { releaseJob } from "../job-orders.ts";
+import { messageResource } from "../show.ts";
 import { stateOf } from "../stored-state.ts";
 import type { Message } from "../types.ts";
+import { writeState, writeTimeline } from "../write-state.ts";
 
 /** Changes a scheduled message that no carrier has, unless a policy denies the result. */
 export const editMessage: Command<EditMessage, Message> = {

@@ -1,7 +1,7 @@
 import * as z from "zod";
-import { type PolicyVerdict, policyVerdictSchema } from "../../consents/index.ts";
-import { type Channel, channelSchema, timestamp } from "../../kernel/index.ts";
-import { type Segments, segmentsSchema } from "../types.ts";
+import { policyVerdictSchema, type PolicyVerdict } from "../../consents/index.ts";
+import { channelSchema, timestamp, type Channel } from "../../kernel/index.ts";
+import { segmentsSchema, type Segments } from "../types.ts";
 
 /** The outcome that sending a message would have. Nothing is sent or stored. */
 export interface MessagePreview {

@@ -1,14 +1,14 @@
+import { checkPolicies, decisionOf, toPolicyVerdict } from "../../consents/index.ts";
 import { consentFor, findAddressee, findRecipient, lastSenderOf } from "../../contacts/index.ts";
 import { iso, mediumOf, TidingsError } from "../../kernel/index.ts";
-import { channelOf } from "../rules.ts";
-import { firstState } from "./accept-message.ts";
-import { segmentsOf } from "../segments.ts";
-import { type PreviewMessage, previewMessageSchema } from "../input-types.ts";
-import type { MessagePreview } from "./preview-types.ts";
-import { checkPolicies, decisionOf, toPolicyVerdict } from "../../consents/index.ts";
 import { authorOf, type Command, type Services } from "../../operations/index.ts";
-import { chooseSender, type SenderRequest, usableSenders } from "../../senders/index.ts";
+import { chooseSender, usableSenders, type SenderRequest } from "../../senders/index.ts";
 import type { Tx } from "../../store/index.ts";
+import { previewMessageSchema, type PreviewMessage } from "../input-types.ts";
+import { channelOf } from "../rules.ts";
+import { segmentsOf } from "../segments.ts";
+import { firstState } from "./accept-message.ts";
+import type { MessagePreview } from "./preview-types.ts";
 
 const maxSenders = 50;
 

@@ -1,15 +1,15 @@
 import { conversationById } from "../../conversations/index.ts";
 import type { Services } from "../../operations/index.ts";
-import { arm, type Claim, finish, prefetchJob } from "../../queue/index.ts";
+import { arm, finish, prefetchJob, type Claim } from "../../queue/index.ts";
 import { senderByAddress } from "../../senders/index.ts";
 import type { Tx } from "../../store/index.ts";
 import { rememberNextAttempt } from "../hand-over/begin-attempt.ts";
 import { sendJob } from "../job-orders.ts";
-import { writeState, writeTimeline } from "../write-state.ts";
 import { chooseRoute } from "../routes/choose-route.ts";
-import { messageById, type MessageRow, scheduledInConversation } from "../rows.ts";
+import { messageById, scheduledInConversation, type MessageRow } from "../rows.ts";
 import { release } from "../rules.ts";
 import { stateOf } from "../stored-state.ts";
+import { writeState, writeTimeline } from "../write-state.ts";
 
 /** The maximum number of messages that one transaction queues. */
 const maxReleased = 50;

@@ -2,33 +2,33 @@ import {
   contactById,
   identitiesOfContact,
   identityByAddress,
-  type IdentityRow,
   lastSenderOf,
   maxIdentities,
   preferredAddress,
+  type IdentityRow,
 } from "../../contacts/index.ts";
 import {
   changeConversation,
   changeStatus,
   contactAddress,
   conversationById,
-  type ConversationRow,
   conversations,
   supersededError,
   touchConversation,
+  type ConversationRow,
 } from "../../conversations/index.ts";
-import { type Author, type FieldError, TidingsError } from "../../kernel/index.ts";
-import { type Command, personOf } from "../../operations/index.ts";
+import { TidingsError, type Author, type FieldError } from "../../kernel/index.ts";
+import { personOf, type Command } from "../../operations/index.ts";
 import type { Seen } from "../../ports/index.ts";
 import { prefetchJob } from "../../queue/index.ts";
 import { chooseSender, senderByAddress } from "../../senders/index.ts";
 import type { Tx } from "../../store/index.ts";
-import { type Reply, replySchema } from "../input-types.ts";
-import { messageResource } from "../show.ts";
-import { messageById, type MessageRow, messagesOfConversation } from "../rows.ts";
+import { replySchema, type Reply } from "../input-types.ts";
+import { messageById, messagesOfConversation, type MessageRow } from "../rows.ts";
 import { channelOf } from "../rules.ts";
-import { type AcceptContext, acceptMessage } from "./accept-message.ts";
+import { messageResource } from "../show.ts";
 import type { Message } from "../types.ts";
+import { acceptMessage, type AcceptContext } from "./accept-message.ts";
 
 /**
  * Sends a person's message to the address of the last message. The person takes over: from this

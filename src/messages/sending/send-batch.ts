@@ -1,14 +1,14 @@
 import { maxItemErrors, parse, TidingsError } from "../../kernel/index.ts";
-import { type Command, inputSchema, type Procedure, type Steps } from "../../operations/index.ts";
+import { inputSchema, type Command, type Procedure, type Steps } from "../../operations/index.ts";
+import type { SendMessage } from "../input-types.ts";
+import type { Message } from "../types.ts";
 import {
-  type BatchMessages,
   batchMessagesSchema,
+  type BatchMessages,
   type BatchResult,
   type BatchResults,
 } from "./batch-types.ts";
-import type { SendMessage } from "../input-types.ts";
 import { send, sendMessage } from "./send.ts";
-import type { Message } from "../types.ts";
 
 const sendBatchItem: Command<SendMessage, Message> = {
   ...sendMessage,

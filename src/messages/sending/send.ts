@@ -2,36 +2,36 @@ import {
   createContactFor,
   findRecipient,
   identityByAddress,
-  type IdentityRow,
   lastSenderOf,
   prefetchConsent,
   prefetchRecipient,
   recipientMark,
   recipientSubject,
+  type IdentityRow,
 } from "../../contacts/index.ts";
 import {
   beginConversation,
-  type ConversationRow,
   currentConversation,
   findConversation,
   isActive,
+  type ConversationRow,
 } from "../../conversations/index.ts";
-import { rememberJob } from "../../queue/index.ts";
-import { outbox } from "../rows.ts";
-import { channelOf } from "../rules.ts";
 import { mediumOf } from "../../kernel/index.ts";
-import { type SendMessage, sendMessageSchema } from "../input-types.ts";
+import { authorOf, type Call, type Command } from "../../operations/index.ts";
+import { rememberJob } from "../../queue/index.ts";
 import {
   chooseSender,
   prefetchSender,
   rememberSender,
   type SenderRow,
 } from "../../senders/index.ts";
-import { authorOf, type Call, type Command } from "../../operations/index.ts";
 import type { Tx } from "../../store/index.ts";
-import { acceptMessage } from "./accept-message.ts";
+import { sendMessageSchema, type SendMessage } from "../input-types.ts";
+import { outbox } from "../rows.ts";
+import { channelOf } from "../rules.ts";
 import { messageResource } from "../show.ts";
 import type { Message } from "../types.ts";
+import { acceptMessage } from "./accept-message.ts";
 
 /** Queues or schedules a message. Any engine may hand it over. */
 export const sendMessage: Command<SendMessage, Message> = {

@@ -1,10 +1,10 @@
-import { type ById, byIdSchema, ulidOf } from "../../kernel/index.ts";
+import { byIdSchema, ulidOf, type ById } from "../../kernel/index.ts";
+import type { Query } from "../../operations/index.ts";
+import { readMessage } from "../reads.ts";
 import { attemptsOfMessage, timelineById } from "../rows.ts";
 import type { MessageError } from "../types.ts";
-import type { Query } from "../../operations/index.ts";
 import { attemptRecords, firstStatus, timelineOf, type TimelineRecord } from "./order-timeline.ts";
 import type { Timeline, TimelineEntry } from "./timeline-types.ts";
-import { readMessage } from "../reads.ts";
 
 /** The maximum number of attempts and of other entries that a timeline reads, latest first. */
 const maxEntries = 1_000;

@@ -1,8 +1,8 @@
 /** Puts the records of a message in the order of its timeline. */
-import { iso, isoOrNull, type MessageStatus, ulidOf } from "../../kernel/index.ts";
+import { iso, isoOrNull, ulidOf, type MessageStatus } from "../../kernel/index.ts";
 import type { AttemptRow } from "../rows.ts";
-import type { TimelineEntry } from "./timeline-types.ts";
 import type { MessageError } from "../types.ts";
+import type { TimelineEntry } from "./timeline-types.ts";
 
 /** A timeline entry before ordering, and the status that it led to. */
 export interface TimelineRecord {

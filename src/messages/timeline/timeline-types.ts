@@ -1,11 +1,11 @@
 /** The timeline of a message, as the API shows it. */
 import * as z from "zod";
 import {
-  type AttemptId,
   ids,
-  type MessageStatus,
   messageStatusSchema,
   timestamp,
+  type AttemptId,
+  type MessageStatus,
 } from "../../kernel/index.ts";
 import { messageErrorSchema, type MessageError } from "../types.ts";
 

@@ -9,13 +9,13 @@ import type { Tx } from "../../store/index.ts";
 import type { Call, Command, Procedure } from "../operation.ts";
 import { idempotency, idempotencyByKey, type IdempotencyRow } from "./rows.ts";
 import {
-  type CommandResult,
   isRemembered,
   keyReused,
   refuseIfAnswered,
   replay,
   storedProblem,
   storedResponse,
+  type CommandResult,
 } from "./stored-responses.ts";
 
 /** The idempotency key that an operation claims. */

@@ -1,8 +1,7 @@
-import { claimKey, type KeyClaim, runUnderKey, storeWholeResponse } from "./claim-key.ts";
-import { noVerdicts } from "./host-policies.ts";
-import { AnsweredMeanwhile } from "./stored-responses.ts";
-import { fingerprintOf } from "./fingerprint.ts";
 import { maxScheduleAheadMs, TidingsError } from "../../kernel/index.ts";
+import type { Tx } from "../../store/index.ts";
+import { authorOf } from "../caller.ts";
+import type { EventStream, OpenSources, StreamEvent } from "../event-stream.ts";
 import type {
   Call,
   Command,
@@ -14,12 +13,13 @@ import type {
   RowProcedure,
   SignalOperation,
 } from "../operation.ts";
-import { ProcedureSteps } from "./procedure-steps.ts";
-import { RecentSignals, type Signals } from "../signals.ts";
-import type { EventStream, OpenSources, StreamEvent } from "../event-stream.ts";
-import { authorOf } from "../caller.ts";
 import type { Runtime } from "../runtime.ts";
-import type { Tx } from "../../store/index.ts";
+import { RecentSignals, type Signals } from "../signals.ts";
+import { claimKey, runUnderKey, storeWholeResponse, type KeyClaim } from "./claim-key.ts";
+import { fingerprintOf } from "./fingerprint.ts";
+import { noVerdicts } from "./host-policies.ts";
+import { ProcedureSteps } from "./procedure-steps.ts";
+import { AnsweredMeanwhile } from "./stored-responses.ts";
 
 interface ExecutorRuntime extends Pick<Runtime, "store" | "clock" | "services" | "hostPolicies"> {
   /** How long an idempotency key is remembered, in hours. */

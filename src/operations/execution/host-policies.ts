@@ -4,8 +4,9 @@
  * opens a transaction, evaluates the policies in it, and runs the command in it too. Commands that
  * need no verdicts have no extra cost.
  */
-import { PolicyFailure, type Scope, TidingsError, withDeadline } from "../../kernel/index.ts";
+import { PolicyFailure, TidingsError, withDeadline, type Scope } from "../../kernel/index.ts";
 import {
+  withoutMessage,
   type Clock,
   type HostVerdicts,
   type Logger,
@@ -13,7 +14,6 @@ import {
   type Policy,
   type PolicyFacts,
   type Verdict,
-  withoutMessage,
 } from "../../ports/index.ts";
 import { Semaphore } from "../../queue/index.ts";
 import { isContended, type Origin, type Store, type Tx } from "../../store/index.ts";

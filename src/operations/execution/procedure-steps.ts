@@ -1,8 +1,8 @@
-import { type GenerateId, ReplayedError, TidingsError } from "../../kernel/index.ts";
+import { ReplayedError, TidingsError, type GenerateId } from "../../kernel/index.ts";
 import type { Reads, Tx } from "../../store/index.ts";
-import { storedKey } from "./idempotency-key.ts";
 import type { Command, Context, Outcome, Steps } from "../operation.ts";
 import type { Runtime } from "../runtime.ts";
+import { storedKey } from "./idempotency-key.ts";
 import { refuseIfAnswered } from "./stored-responses.ts";
 
 interface CommandExecutor {

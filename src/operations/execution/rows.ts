@@ -1,4 +1,4 @@
-import { boolean, integer, nullable, type RowOf, scoped, text, time } from "../../ports/index.ts";
+import { boolean, integer, nullable, scoped, text, time, type RowOf } from "../../ports/index.ts";
 
 /**
  * The uses of idempotency keys, with the stored responses. A row commits together with the writes

@@ -2,10 +2,10 @@
  * The responses that are stored under idempotency keys: how they are made, replayed and erased, and
  * how long they are remembered.
  */
-import { problem, type Problem, ReplayedError, TidingsError } from "../../kernel/index.ts";
+import { problem, ReplayedError, TidingsError, type Problem } from "../../kernel/index.ts";
 import type { Tx } from "../../store/index.ts";
 import type { Call, Command, Outcome } from "../operation.ts";
-import { type Services, standardHistoryChunks } from "../runtime.ts";
+import { standardHistoryChunks, type Services } from "../runtime.ts";
 import {
   idempotency,
   idempotencyAlsoShowing,

@@ -1,7 +1,7 @@
-import { hasPrefixes, type Sample, samples, searchedWords } from "./indexed-words.ts";
 import type { Scope } from "../../kernel/index.ts";
 import type { Seen, WordIndex } from "../../ports/index.ts";
 import type { Reads } from "../../store/index.ts";
+import { hasPrefixes, samples, searchedWords, type Sample } from "./indexed-words.ts";
 
 const { smallest, small, all } = samples;
 

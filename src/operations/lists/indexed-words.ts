@@ -3,8 +3,8 @@
  * words of a query. The functions are pure and work the same with every storage.
  */
 import { createHash } from "node:crypto";
-import type { SearchedWord } from "../../ports/index.ts";
 import { foldText, type Scope } from "../../kernel/index.ts";
+import type { SearchedWord } from "../../ports/index.ts";
 
 /** The maximum number of words of a query. */
 const maxQueryWords = 8;

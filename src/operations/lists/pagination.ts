@@ -1,23 +1,23 @@
+import { createHmac, timingSafeEqual, type KeyObject } from "node:crypto";
 import {
   defaultPageSize,
+  pageQuerySchema,
+  TidingsError,
   type Page,
   type PageQuery,
-  pageQuerySchema,
   type Scope,
-  TidingsError,
 } from "../../kernel/index.ts";
-import { createHmac, type KeyObject, timingSafeEqual } from "node:crypto";
-import type { Call, Query } from "../operation.ts";
 import type { Index, KeyValue, ScopedIndex, Seen } from "../../ports/index.ts";
 import {
   placeAt,
-  type RowFilter,
   scan,
-  type Scan,
   scopedPlaceColumns,
   type Reads,
+  type RowFilter,
+  type Scan,
   type ScopedRangeOf,
 } from "../../store/index.ts";
+import type { Call, Query } from "../operation.ts";
 
 /** The request for a page of a list. */
 interface PageRequest {

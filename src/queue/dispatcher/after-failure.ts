@@ -8,12 +8,12 @@ import {
   type Store,
   type UnscopedTx,
 } from "../../store/index.ts";
-import { retry } from "../retry.ts";
-import { checkUnansweredCommit, keepOrUndo } from "../unanswered-commit.ts";
 import type { Claim, JobRun } from "../jobs/job.ts";
 import { finish } from "../jobs/lease.ts";
 import { nameOf, storedName } from "../jobs/rows.ts";
 import { pauseAfter } from "../pause-after.ts";
+import { retry } from "../retry.ts";
+import { checkUnansweredCommit, keepOrUndo } from "../unanswered-commit.ts";
 import { type TakenJob } from "./take-job.ts";
 
 interface Options {

@@ -17,7 +17,7 @@
  */
 import type { BegunWork, Starter, UnscopedTx } from "../../store/index.ts";
 import { decodeLane, type Lane } from "../jobs/lane.ts";
-import { type JobRow, jobs } from "../jobs/rows.ts";
+import { jobs, type JobRow } from "../jobs/rows.ts";
 import type { RunningJobs } from "./running-jobs.ts";
 import { takeJob, type TakeJobOptions, type TakenJob } from "./take-job.ts";
 

@@ -1,18 +1,18 @@
-import { type Lane, type Pool, poolOf, remoteOf } from "../jobs/lane.ts";
-import { type JobRow, jobs } from "../jobs/rows.ts";
 import type { Clock, Logger, Write } from "../../ports/index.ts";
 import type { Store } from "../../store/index.ts";
-import { PoolQueue } from "./pool-queue.ts";
-import { BeginAtOnce } from "./begin-at-once.ts";
+import { FailureLog } from "../failure-log.ts";
+import { poolOf, remoteOf, type Lane, type Pool } from "../jobs/lane.ts";
+import { jobs, type JobRow } from "../jobs/rows.ts";
 import { WakeFlag } from "../wake-flag.ts";
-import { RunningJobs, type RunningJobsOptions } from "./running-jobs.ts";
-import { Slots, type SlotsOptions } from "./slots.ts";
+import { BeginAtOnce } from "./begin-at-once.ts";
 import { DueJobs } from "./due-jobs.ts";
 import type { RunnableJobs } from "./find-unattended-job.ts";
-import { firstDueAt } from "./read-by-due-time.ts";
-import { FailureLog } from "../failure-log.ts";
 import { OthersRemotes } from "./others-remotes.ts";
-import { type DueJob, dueJob } from "./round-robin.ts";
+import { PoolQueue } from "./pool-queue.ts";
+import { firstDueAt } from "./read-by-due-time.ts";
+import { dueJob, type DueJob } from "./round-robin.ts";
+import { RunningJobs, type RunningJobsOptions } from "./running-jobs.ts";
+import { Slots, type SlotsOptions } from "./slots.ts";
 import { takeFoundJob, type TakeJobOptions } from "./take-job.ts";
 
 interface DispatcherOptions

@@ -1,10 +1,10 @@
-import { encodeLane, type Lane, limitOf, type Pool } from "../jobs/lane.ts";
-import { LaneRing, type RingSearch } from "./lane-ring.ts";
-import { readByDueTime } from "./read-by-due-time.ts";
-import { type DueJob, dueJob, type Room, roundRobin } from "./round-robin.ts";
-import { nameOf } from "../jobs/rows.ts";
 import type { Random } from "../../ports/index.ts";
 import type { UnscopedReads } from "../../store/index.ts";
+import { encodeLane, limitOf, type Lane, type Pool } from "../jobs/lane.ts";
+import { nameOf } from "../jobs/rows.ts";
+import { LaneRing, type RingSearch } from "./lane-ring.ts";
+import { readByDueTime } from "./read-by-due-time.ts";
+import { dueJob, roundRobin, type DueJob, type Room } from "./round-robin.ts";
 
 /** Which jobs one search of a pool finds. */
 export interface DueJobsSearch extends RingSearch, Room {

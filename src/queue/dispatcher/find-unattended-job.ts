@@ -1,5 +1,5 @@
 import type { UnscopedReads } from "../../store/index.ts";
-import { decodeLane, type Lane, type Pool, remoteOf } from "../jobs/lane.ts";
+import { decodeLane, remoteOf, type Lane, type Pool } from "../jobs/lane.ts";
 import type { JobRow } from "../jobs/rows.ts";
 import { readByDueTime } from "./read-by-due-time.ts";
 

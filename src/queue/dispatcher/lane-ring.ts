@@ -1,19 +1,19 @@
 import { getOrInsert } from "../../kernel/index.ts";
+import type { UnscopedReads } from "../../store/index.ts";
 import {
   decodeLane,
   everyLane,
   groupOf,
-  type Lane,
-  type LaneRange,
   limitOf,
-  type Pool,
   rangesUnderLimitOf,
   rangeUnderLimitOf,
+  type Lane,
+  type LaneRange,
+  type Pool,
 } from "../jobs/lane.ts";
-import { type DueJob, dueJob, type Room } from "./round-robin.ts";
-import { type JobRow, jobsByLane } from "../jobs/rows.ts";
-import type { UnscopedReads } from "../../store/index.ts";
-import { type PageBudget, Ring } from "./ring.ts";
+import { jobsByLane, type JobRow } from "../jobs/rows.ts";
+import { Ring, type PageBudget } from "./ring.ts";
+import { dueJob, type DueJob, type Room } from "./round-robin.ts";
 
 /**
  * The maximum number of pages that one search reads. The next search continues where this one

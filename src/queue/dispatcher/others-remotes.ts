@@ -1,6 +1,6 @@
 import { scan, type UnscopedReads } from "../../store/index.ts";
+import { decodeLane, poolOf, remoteOf, type Pool } from "../jobs/lane.ts";
 import { leaseMs } from "../jobs/lease.ts";
-import { decodeLane, type Pool, poolOf, remoteOf } from "../jobs/lane.ts";
 import { jobsByDueTime, type StoredJobName } from "../jobs/rows.ts";
 import type { DueJob } from "./round-robin.ts";
 

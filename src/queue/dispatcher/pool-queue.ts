@@ -1,9 +1,9 @@
 import { pickByClass } from "../jobs/classes.ts";
-import type { Slots } from "./slots.ts";
-import type { DueJobs, DueJobsSearch } from "./due-jobs.ts";
 import { classOf, groupOf, type Lane, type Pool } from "../jobs/lane.ts";
-import type { DueJob } from "./round-robin.ts";
 import { nameOf } from "../jobs/rows.ts";
+import type { DueJobs, DueJobsSearch } from "./due-jobs.ts";
+import type { DueJob } from "./round-robin.ts";
+import type { Slots } from "./slots.ts";
 
 /** The maximum number of armed jobs of a pool. A search finds the others. */
 const maxArmed = 256;

@@ -1,6 +1,6 @@
 import type { UnscopedReads } from "../../store/index.ts";
 import type { Pool } from "../jobs/lane.ts";
-import { type JobRow, jobsByDueTime } from "../jobs/rows.ts";
+import { jobsByDueTime, type JobRow } from "../jobs/rows.ts";
 
 interface DueRange {
   readonly pool: Pool;

@@ -1,6 +1,6 @@
 import type { UnscopedReads } from "../../store/index.ts";
 import { everyLane, type LaneRange, type Pool } from "../jobs/lane.ts";
-import { type JobRow, jobsByLane } from "../jobs/rows.ts";
+import { jobsByLane, type JobRow } from "../jobs/rows.ts";
 
 /** The number of rows in a page of a ring. They may belong to many lanes or to one. */
 const pageSize = 16;

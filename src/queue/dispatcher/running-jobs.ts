@@ -1,10 +1,10 @@
 import { LogLimit } from "../../kernel/index.ts";
 import type { Clock, Logger } from "../../ports/index.ts";
 import type { Store } from "../../store/index.ts";
-import { isStillLeased, reschedule } from "./after-failure.ts";
 import type { JobHandlers, JobRun } from "../jobs/job.ts";
 import type { Lane } from "../jobs/lane.ts";
 import { nameOf, storedName, type StoredJobName } from "../jobs/rows.ts";
+import { isStillLeased, reschedule } from "./after-failure.ts";
 import { Slot, type Slots } from "./slots.ts";
 import { runJob, type TakenJob } from "./take-job.ts";
 

@@ -3,11 +3,11 @@ import { isLower } from "../jobs/classes.ts";
 import {
   classOf,
   groupOf,
-  type Lane,
-  type Pool,
   poolOf,
   readyLane,
   remoteOf,
+  type Lane,
+  type Pool,
 } from "../jobs/lane.ts";
 
 export interface SlotsOptions {

@@ -1,6 +1,4 @@
-import type { Claim, JobHandler, JobHandlers, JobRun, RestOfJob } from "../jobs/job.ts";
-import { decodeJobKey, type JobKind } from "../jobs/job-kinds.ts";
-import { type Random, StorageConflict } from "../../ports/index.ts";
+import { StorageConflict, type Random } from "../../ports/index.ts";
 import {
   background,
   isContended,
@@ -8,9 +6,11 @@ import {
   type Store,
   type UnscopedTx,
 } from "../../store/index.ts";
-import type { DueJob } from "./round-robin.ts";
+import { decodeJobKey, type JobKind } from "../jobs/job-kinds.ts";
+import type { Claim, JobHandler, JobHandlers, JobRun, RestOfJob } from "../jobs/job.ts";
 import { lease } from "../jobs/lease.ts";
 import type { StoredJobName } from "../jobs/rows.ts";
+import type { DueJob } from "./round-robin.ts";
 
 /** What an engine leases and runs jobs with. */
 export interface TakeJobOptions {

@@ -1,9 +1,9 @@
 import { unscoped } from "../../store/index.ts";
 import { bestOf } from "./classes.ts";
-import type { JobOrder } from "./job.ts";
 import { encodeJobKey, type JobName } from "./job-kinds.ts";
-import { classOf, decodeLane, encodeLane, type Lane, poolOf } from "./lane.ts";
-import { type AnyTx, findJob, inClass, jobs, type JobRow, storedLane, jobsByLane } from "./rows.ts";
+import type { JobOrder } from "./job.ts";
+import { classOf, decodeLane, encodeLane, poolOf, type Lane } from "./lane.ts";
+import { findJob, inClass, jobs, jobsByLane, storedLane, type AnyTx, type JobRow } from "./rows.ts";
 
 /**
  * Makes sure that the job runs at `due_at` or earlier, after this transaction, and in the lane of

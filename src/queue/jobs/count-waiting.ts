@@ -1,8 +1,8 @@
 import type { KeyValue } from "../../ports/index.ts";
 import type { UnscopedReads } from "../../store/index.ts";
 import { jobClasses } from "./classes.ts";
-import { encodeLane, type Lane, poolOf } from "./lane.ts";
-import { type JobRow, jobsByLane } from "./rows.ts";
+import { encodeLane, poolOf, type Lane } from "./lane.ts";
+import { jobsByLane, type JobRow } from "./rows.ts";
 
 /** The jobs of some lanes that wait or run now. */
 export interface WaitingJobs {

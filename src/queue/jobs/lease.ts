@@ -1,18 +1,18 @@
 import type { Seen } from "../../ports/index.ts";
 import { unscoped, type UnscopedTx } from "../../store/index.ts";
 import type { JobClass } from "./classes.ts";
+import { decodeJobKey, type AnyJobName } from "./job-kinds.ts";
 import type { Claim } from "./job.ts";
-import { type AnyJobName, decodeJobKey } from "./job-kinds.ts";
-import { classOf, decodeLane, type Lane, readyLane } from "./lane.ts";
+import { classOf, decodeLane, readyLane, type Lane } from "./lane.ts";
 import {
-  type StoredJobName,
+  findJob,
+  inClass,
   jobByName,
   jobs,
-  type AnyTx,
   storedLane,
-  inClass,
+  type AnyTx,
   type JobRow,
-  findJob,
+  type StoredJobName,
 } from "./rows.ts";
 
 /**

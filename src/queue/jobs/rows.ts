@@ -5,28 +5,28 @@
  * ends the leases of a crashed engine earlier. A job that is armed while it is leased remains due
  * after it is finished.
  */
+import type { AccountId, Mode } from "../../kernel/index.ts";
 import {
   added,
   boolean,
   collection,
   integer,
   nullable,
-  type RowOf,
-  type Seen,
   text,
   time,
+  type RowOf,
+  type Seen,
 } from "../../ports/index.ts";
-import type { AccountId, Mode } from "../../kernel/index.ts";
 import {
+  unscoped,
   type PlannedRead,
   type ReadOptions,
   type Tx,
-  unscoped,
   type UnscopedTx,
 } from "../../store/index.ts";
 import type { JobClass } from "./classes.ts";
-import { type AnyJobName, encodeJobKey, type JobKind } from "./job-kinds.ts";
-import { decodeLane, encodeLane, type Lane, type Pool, poolOf } from "./lane.ts";
+import { encodeJobKey, type AnyJobName, type JobKind } from "./job-kinds.ts";
+import { decodeLane, encodeLane, poolOf, type Lane, type Pool } from "./lane.ts";
 
 /** A job's name as it is stored. */
 export interface StoredJobName {

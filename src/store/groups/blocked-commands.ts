@@ -1,8 +1,8 @@
 import type { TidingsError } from "../../kernel/index.ts";
 import type { Clock, StorageConflict } from "../../ports/index.ts";
-import { CommandQueue, maxGroupSize, type QueuedCommand } from "./command-queue.ts";
-import { type Blocked, Committer, type CommitterOptions } from "./committer.ts";
 import { locked } from "../errors.ts";
+import { CommandQueue, maxGroupSize, type QueuedCommand } from "./command-queue.ts";
+import { Committer, type Blocked, type CommitterOptions } from "./committer.ts";
 import type { SoloRun } from "./open-group.ts";
 import { RowSet } from "./row-set.ts";
 

@@ -6,7 +6,7 @@ import type { RememberedReads } from "../transactions/remembered-reads.ts";
 import type { Snapshot } from "../transactions/snapshot.ts";
 import type { Projection, Starter } from "../transactions/transaction.ts";
 import { forgetBegunWork } from "./begun-work.ts";
-import { type BodyReads, BodyWatch } from "./body-watch.ts";
+import { BodyWatch, type BodyReads } from "./body-watch.ts";
 import type { QueuedCommand } from "./command-queue.ts";
 
 export interface BodyRunnerOptions {

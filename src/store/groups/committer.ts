@@ -1,7 +1,7 @@
 import {
+  StorageConflict,
   type Clock,
   type Lookup,
-  StorageConflict,
   type StoragePort,
   type Write,
 } from "../../ports/index.ts";
@@ -9,10 +9,10 @@ import { isStorageFailure } from "../errors.ts";
 import { Overlay } from "../transactions/overlay.ts";
 import { GroupSnapshot } from "../transactions/snapshot.ts";
 import { forgetBegunWork } from "./begun-work.ts";
-import { type BodyRun, BodyRunner, type BodyRunnerOptions, type Result } from "./body-runner.ts";
-import { type CommandQueue, maxGroupSize, type QueuedCommand } from "./command-queue.ts";
+import { BodyRunner, type BodyRun, type BodyRunnerOptions, type Result } from "./body-runner.ts";
+import { maxGroupSize, type CommandQueue, type QueuedCommand } from "./command-queue.ts";
 import { GroupPace } from "./group-pace.ts";
-import { mergeInto, type OpenGroup, type SoloRun, soloRunOf } from "./open-group.ts";
+import { mergeInto, soloRunOf, type OpenGroup, type SoloRun } from "./open-group.ts";
 import { RowSet } from "./row-set.ts";
 import { settleCommitted, settleFailed, type SettleOptions } from "./settle.ts";
 

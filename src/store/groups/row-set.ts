@@ -1,8 +1,8 @@
 import { getOrInsert } from "../../kernel/index.ts";
 import type { Collection } from "../../ports/index.ts";
-import type { SoloRun } from "./open-group.ts";
 import { KeyMap } from "../transactions/key-map.ts";
 import { isPrimaryKey, isWritten } from "../transactions/touched-rows.ts";
+import type { SoloRun } from "./open-group.ts";
 
 /** The rows that several commands write or hold. */
 export class RowSet {

@@ -1,4 +1,4 @@
-import { compareValues, type Index, type KeyValue, orderOf, type Row } from "../../ports/index.ts";
+import { compareValues, orderOf, type Index, type KeyValue, type Row } from "../../ports/index.ts";
 
 /** Returns a row's first `length` index columns. Undefined if the index excludes the row. */
 export function placeIn(index: Index, length: number, row: Row): readonly KeyValue[] | undefined {

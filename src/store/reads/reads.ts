@@ -1,3 +1,4 @@
+import type { Scope } from "../../kernel/index.ts";
 import type {
   Index,
   KeyValue,
@@ -11,7 +12,6 @@ import type {
   UniqueIndex,
   WordIndex,
 } from "../../ports/index.ts";
-import type { Scope } from "../../kernel/index.ts";
 import { fullKey, rowsInScope } from "../transactions/scoped-tx.ts";
 
 /** A range of an index, with the row type of its collection. */

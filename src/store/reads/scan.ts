@@ -1,15 +1,15 @@
+import type { Scope } from "../../kernel/index.ts";
 import {
-  type Index,
   keyOf,
-  type KeyValue,
   orderOf,
+  type Index,
+  type KeyValue,
   type Range,
   type Row,
   type Seen,
 } from "../../ports/index.ts";
 import { KeyMap } from "../transactions/key-map.ts";
 import { comparePlaces } from "./index-order.ts";
-import type { Scope } from "../../kernel/index.ts";
 import type { RangeOf, Reads, ScopedRangeOf, UnscopedReads } from "./reads.ts";
 
 /**

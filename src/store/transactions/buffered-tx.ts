@@ -1,21 +1,21 @@
+import { getOrInsert, type GenerateId, type Scope } from "../../kernel/index.ts";
 import {
+  keyOf,
+  StorageConflict,
   type Collection,
   type Index,
-  keyOf,
   type KeyValue,
   type Lookup,
   type ScopedIndex,
   type Seen,
-  StorageConflict,
   type UniqueIndex,
 } from "../../ports/index.ts";
 import { KeyMap } from "./key-map.ts";
-import { type Overlay, rowsToRead, withOverlay } from "./overlay.ts";
+import { rowsToRead, withOverlay, type Overlay } from "./overlay.ts";
 import type { RememberedReads } from "./remembered-reads.ts";
-import type { Rows, Snapshot } from "./snapshot.ts";
-import { type Entry, noColumns, type VersionedRow } from "./touched-rows.ts";
-import { type GenerateId, getOrInsert, type Scope } from "../../kernel/index.ts";
 import { isIn, rowsInScope, ScopedTx } from "./scoped-tx.ts";
+import type { Rows, Snapshot } from "./snapshot.ts";
+import { noColumns, type Entry, type VersionedRow } from "./touched-rows.ts";
 import type { BaseTx, Order, PlannedRead, ReadOptions, Tx, UnscopedTx } from "./transaction.ts";
 
 interface BufferedTxOptions {

@@ -1,23 +1,23 @@
 import { getOrInsert } from "../../kernel/index.ts";
 import {
+  keyOf,
+  StorageConflict,
   type Collection,
   type Index,
-  keyOf,
   type KeyValue,
   type Lookup,
   type Row,
-  StorageConflict,
   type Write,
 } from "../../ports/index.ts";
-import { KeyMap } from "./key-map.ts";
 import { byIndex, matches } from "../reads/index-order.ts";
+import { KeyMap } from "./key-map.ts";
 import { orderUpdates, type PlannedUpdate } from "./order-updates.ts";
 import {
-  type Change,
-  type Entry,
   isWritten,
   noEntries,
   TouchedRows,
+  type Change,
+  type Entry,
   type VersionedRow,
 } from "./touched-rows.ts";
 

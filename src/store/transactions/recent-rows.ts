@@ -1,7 +1,7 @@
 import {
+  keyOf,
   type Clock,
   type Collection,
-  keyOf,
   type KeyValue,
   type Write,
 } from "../../ports/index.ts";

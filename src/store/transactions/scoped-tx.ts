@@ -1,12 +1,12 @@
+import type { GenerateId, Scope } from "../../kernel/index.ts";
 import type {
   KeyValue,
-  ScopedColumns,
   ScopedCollection,
+  ScopedColumns,
   ScopedIndex,
   ScopedUniqueIndex,
   Seen,
 } from "../../ports/index.ts";
-import type { GenerateId, Scope } from "../../kernel/index.ts";
 import type { BaseTx, Order, PlannedRead, ReadOptions, Tx, UnscopedTx } from "./transaction.ts";
 
 /** A transaction within one account and mode. */

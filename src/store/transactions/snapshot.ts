@@ -9,7 +9,7 @@ import type {
   StoragePort,
 } from "../../ports/index.ts";
 import { KeyMap } from "./key-map.ts";
-import { type Overlay, rowsToRead, withOverlay } from "./overlay.ts";
+import { rowsToRead, withOverlay, type Overlay } from "./overlay.ts";
 import type { RecentRows } from "./recent-rows.ts";
 import { isPrimaryKey, type VersionedRow } from "./touched-rows.ts";
 

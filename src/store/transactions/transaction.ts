@@ -1,16 +1,16 @@
 /** What a command sees of its transaction, and what the store calls in it. */
+import type { GenerateId, Scope } from "../../kernel/index.ts";
 import type {
   Collection,
   Index,
   KeyValue,
-  ScopedColumns,
   ScopedCollection,
+  ScopedColumns,
   ScopedIndex,
   ScopedUniqueIndex,
   Seen,
   UniqueIndex,
 } from "../../ports/index.ts";
-import type { GenerateId, Scope } from "../../kernel/index.ts";
 
 export interface ReadOptions {
   /**

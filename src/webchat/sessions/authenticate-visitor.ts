@@ -1,5 +1,5 @@
 import type { KeyObject } from "node:crypto";
-import { notFound, type Scope, TidingsError } from "../../kernel/index.ts";
+import { notFound, TidingsError, type Scope } from "../../kernel/index.ts";
 import type { VisitorCaller } from "../../operations/index.ts";
 import type { UnscopedReads } from "../../store/index.ts";
 import { webchatSessionById } from "../rows.ts";

@@ -5,31 +5,31 @@ import {
   identities,
   identitiesOfContact,
   identityByAddress,
-  type IdentityRow,
   insertIdentity,
   refuseTooManyAddresses,
   showContact,
   unknownContact,
   writeContact,
+  type IdentityRow,
 } from "../../contacts/index.ts";
+import { appendEvent } from "../../events/index.ts";
+import { invalid, iso, TidingsError, ulidOf, type Scope } from "../../kernel/index.ts";
+import type { Command, Services } from "../../operations/index.ts";
+import { webchatTransportName } from "../../ports/index.ts";
 import {
   defaultSenderByChannel,
   senderByAddress,
   senderById,
   type SenderRow,
 } from "../../senders/index.ts";
-import { invalid, iso, type Scope, TidingsError, ulidOf } from "../../kernel/index.ts";
+import type { Tx } from "../../store/index.ts";
 import { mailboxByAddress, webchatSessions } from "../rows.ts";
-import { signReturnKey, signToken, verifyReturnKey } from "./visitor-tokens.ts";
 import {
-  type OpenWebchatSession,
   openWebchatSessionSchema,
+  type OpenWebchatSession,
   type WebchatSession,
 } from "./session-types.ts";
-import type { Command, Services } from "../../operations/index.ts";
-import { webchatTransportName } from "../../ports/index.ts";
-import type { Tx } from "../../store/index.ts";
-import { appendEvent } from "../../events/index.ts";
+import { signReturnKey, signToken, verifyReturnKey } from "./visitor-tokens.ts";
 
 /** Opens a session for the given contact, or for a new contact. */
 export const openWebchatSession: Command<OpenWebchatSession, WebchatSession> = {

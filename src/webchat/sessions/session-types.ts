@@ -1,13 +1,13 @@
 /** Sessions of visitors, and the options of webchat. */
 import * as z from "zod";
 import {
-  type ContactId,
   ids,
   isObjectGiven,
   name,
   reference,
   senderAddress,
   timestamp,
+  type ContactId,
   type WebchatSessionId,
 } from "../../kernel/index.ts";
 

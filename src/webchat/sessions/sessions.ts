@@ -1,14 +1,14 @@
 import { notFound } from "../../kernel/index.ts";
+import type { Seen } from "../../ports/index.ts";
+import type { Reads, Tx } from "../../store/index.ts";
 import {
   mailboxByAddress,
   mailboxes,
   webchatSessionById,
-  type WebchatSessionRow,
   webchatSessions,
   webchatSessionsOfAddress,
+  type WebchatSessionRow,
 } from "../rows.ts";
-import type { Seen } from "../../ports/index.ts";
-import type { Reads, Tx } from "../../store/index.ts";
 
 /**
  * Finds a visitor's session that has not expired.

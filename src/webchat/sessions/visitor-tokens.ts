@@ -3,8 +3,8 @@
  * mode, the session's ULID, the expiry time in base 36, and an HMAC over all of them. It is
  * verified without a storage read, so forged tokens cost the storage nothing.
  */
-import { createHmac, type KeyObject, timingSafeEqual } from "node:crypto";
-import { type Scope, ulidOf, ulidPattern, type WebchatSessionId } from "../../kernel/index.ts";
+import { createHmac, timingSafeEqual, type KeyObject } from "node:crypto";
+import { ulidOf, ulidPattern, type Scope, type WebchatSessionId } from "../../kernel/index.ts";
 
 const shape = /^([0-9A-Z]{26})\.(sandbox|live)\.([0-9A-Z]{26})\.([0-9a-z]{1,11})\.[\w-]{43}$/;
 

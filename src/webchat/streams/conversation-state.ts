@@ -1,10 +1,10 @@
 /** What a visitor sees of a conversation besides the texts: names, who answers, what was read. */
-import type { WebchatAssignee, WebchatState } from "./signal-types.ts";
 import { agentById } from "../../agents/index.ts";
-import { type ConversationRow, currentConversation } from "../../conversations/index.ts";
-import { type Author, type ContactId, isoOrNull } from "../../kernel/index.ts";
+import { currentConversation, type ConversationRow } from "../../conversations/index.ts";
+import { isoOrNull, type Author, type ContactId } from "../../kernel/index.ts";
 import { operatorById } from "../../operators/index.ts";
 import type { Reads } from "../../store/index.ts";
+import type { WebchatAssignee, WebchatState } from "./signal-types.ts";
 
 /** Returns the name that visitors see of an author, or null. */
 export type NameOf = (author: Author) => string | null;

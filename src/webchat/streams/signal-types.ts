@@ -1,7 +1,7 @@
 /** What streams tell besides messages: the state of a conversation, and who is typing. */
 import * as z from "zod";
 import { person } from "../../conversations/index.ts";
-import { type Author, type ConversationId, reference, timestamp } from "../../kernel/index.ts";
+import { reference, timestamp, type Author, type ConversationId } from "../../kernel/index.ts";
 
 /** The person or AI agent who has a visitor's conversation. */
 export interface WebchatAssignee {

@@ -1,16 +1,16 @@
-import { readNames } from "./conversation-state.ts";
-import {
-  type ShowTyping,
-  showTypingSchema,
-  type WatchTyping,
-  watchTypingSchema,
-} from "./signal-types.ts";
-import { readSession } from "../sessions/sessions.ts";
 import { identityByAddress } from "../../contacts/index.ts";
 import { conversationById, currentConversation } from "../../conversations/index.ts";
 import { follow, typingItem } from "../../events/index.ts";
-import { type ById, byIdSchema, invalid, notFound } from "../../kernel/index.ts";
-import { type EventStream, personOf, type SignalOperation } from "../../operations/index.ts";
+import { byIdSchema, invalid, notFound, type ById } from "../../kernel/index.ts";
+import { personOf, type EventStream, type SignalOperation } from "../../operations/index.ts";
+import { readSession } from "../sessions/sessions.ts";
+import { readNames } from "./conversation-state.ts";
+import {
+  showTypingSchema,
+  watchTypingSchema,
+  type ShowTyping,
+  type WatchTyping,
+} from "./signal-types.ts";
 
 /** Shows the visitor, and colleagues, that a person is typing. */
 export const showTyping: SignalOperation<ShowTyping> = {

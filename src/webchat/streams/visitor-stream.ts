@@ -16,15 +16,15 @@ import {
   mailboxByAddress,
   mailboxName,
   mailByNumber,
-  type MailRow,
   webchatSessionById,
+  type MailRow,
   type WebchatSessionRow,
 } from "../rows.ts";
 import { readSession } from "../sessions/sessions.ts";
-import { readNames, readState } from "./conversation-state.ts";
 import { webchatMessage } from "../show.ts";
-import { type VisitorStream, visitorStreamSchema, type WebchatMessage } from "../types.ts";
+import { visitorStreamSchema, type VisitorStream, type WebchatMessage } from "../types.ts";
 import { markWebchatMail } from "../visitor-messages.ts";
+import { readNames, readState } from "./conversation-state.ts";
 
 /** Entries per read. */
 const pageSize = 100;

@@ -1,15 +1,15 @@
 /** Deliveries: each attempt to deliver an event to a webhook is recorded. */
 import * as z from "zod";
-import { type EventType, eventTypeSchema } from "../../events/index.ts";
+import { eventTypeSchema, type EventType } from "../../events/index.ts";
 import {
+  ids,
+  pageFields,
+  reference,
+  timestamp,
   type AttemptId,
   type DeliveryId,
   type EventId,
-  ids,
-  pageFields,
   type PageQuery,
-  reference,
-  timestamp,
   type WebhookId,
 } from "../../kernel/index.ts";
 

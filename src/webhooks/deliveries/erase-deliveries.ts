@@ -1,18 +1,18 @@
 /** Erasures and redactions of deliveries. */
+import { eventResource, type EventRow } from "../../events/index.ts";
+import type { EventId } from "../../kernel/index.ts";
+import type { Seen } from "../../ports/index.ts";
+import { arm } from "../../queue/index.ts";
+import type { Tx } from "../../store/index.ts";
+import { deliverJob } from "../job-orders.ts";
 import {
   deliveries,
   deliveriesOfEvent,
   deliveryAttempts,
-  type DeliveryRow,
   maxWebhooks,
   webhookById,
+  type DeliveryRow,
 } from "../rows.ts";
-import { deliverJob } from "../job-orders.ts";
-import type { Seen } from "../../ports/index.ts";
-import type { Tx } from "../../store/index.ts";
-import { arm } from "../../queue/index.ts";
-import type { EventId } from "../../kernel/index.ts";
-import { eventResource, type EventRow } from "../../events/index.ts";
 import { attemptsOf } from "./remove-deliveries.ts";
 
 /**

@@ -1,14 +1,14 @@
-import { eventResource, type EventRow, events } from "../../events/index.ts";
+import { eventResource, events, type EventRow } from "../../events/index.ts";
+import type { Seen } from "../../ports/index.ts";
+import { isIn, rowsInScope, type Projection, type Tx } from "../../store/index.ts";
 import { patternsOf } from "../event-patterns.ts";
 import {
   deliveries,
-  type DeliveryRow,
   maxWebhooks,
   webhookPatternByName,
+  type DeliveryRow,
   type WebhookPatternRow,
 } from "../rows.ts";
-import { isIn, type Projection, rowsInScope, type Tx } from "../../store/index.ts";
-import type { Seen } from "../../ports/index.ts";
 
 /** One read returns all patterns of an account and mode that has fewer than this. Most do. */
 const fewPatterns = 16;

@@ -1,23 +1,23 @@
-import { webhookResource } from "../show.ts";
-import { manualRequest } from "./redeliver.ts";
-import { deliveries, deliveriesOfWebhook, deliveryById, webhookById, webhooks } from "../rows.ts";
-import { deliverJob, recoverJob } from "../job-orders.ts";
-import { manualAttemptRefusal } from "./delivery-rules.ts";
-import type { Webhook } from "../types.ts";
-import { type RecoverWebhook, recoverWebhookSchema } from "../input-types.ts";
-import { requireWebhook } from "../commands.ts";
-import { type DeliveryId, firstIdAt, millis, type WebhookId } from "../../kernel/index.ts";
+import { firstIdAt, millis, type DeliveryId, type WebhookId } from "../../kernel/index.ts";
 import type { Command, Runtime } from "../../operations/index.ts";
 import {
   arm,
-  type Claim,
   finish,
-  type JobHandler,
-  type ChunkResult,
   renew,
   runChunks,
+  type ChunkResult,
+  type Claim,
+  type JobHandler,
 } from "../../queue/index.ts";
 import { background, type Reads, type Tx } from "../../store/index.ts";
+import { requireWebhook } from "../commands.ts";
+import { recoverWebhookSchema, type RecoverWebhook } from "../input-types.ts";
+import { deliverJob, recoverJob } from "../job-orders.ts";
+import { deliveries, deliveriesOfWebhook, deliveryById, webhookById, webhooks } from "../rows.ts";
+import { webhookResource } from "../show.ts";
+import type { Webhook } from "../types.ts";
+import { manualAttemptRefusal } from "./delivery-rules.ts";
+import { manualRequest } from "./redeliver.ts";
 
 /**
  * Schedules the failed deliveries since a time again. A job processes them, because there may be

@@ -1,18 +1,18 @@
-import {
-  type Delivery,
-  type DeliveryOfWebhook,
-  deliveryOfWebhookSchema,
-} from "./delivery-types.ts";
-import { deliveryResource } from "../show.ts";
-import { deliveries, deliveryById, type DeliveryRow } from "../rows.ts";
-import { deliverJob } from "../job-orders.ts";
-import { manualAttemptRefusal, maxManualAttempts } from "./delivery-rules.ts";
-import { requireWebhook } from "../commands.ts";
-import { followedPosition } from "./webhook-waker.ts";
 import { notFound, TidingsError } from "../../kernel/index.ts";
-import { type Command, showsOutput } from "../../operations/index.ts";
+import { showsOutput, type Command } from "../../operations/index.ts";
 import { arm } from "../../queue/index.ts";
 import type { Tx } from "../../store/index.ts";
+import { requireWebhook } from "../commands.ts";
+import { deliverJob } from "../job-orders.ts";
+import { deliveries, deliveryById, type DeliveryRow } from "../rows.ts";
+import { deliveryResource } from "../show.ts";
+import { manualAttemptRefusal, maxManualAttempts } from "./delivery-rules.ts";
+import {
+  deliveryOfWebhookSchema,
+  type Delivery,
+  type DeliveryOfWebhook,
+} from "./delivery-types.ts";
+import { followedPosition } from "./webhook-waker.ts";
 
 /**
  * Requests a manual attempt of a delivery, whatever its status. With `fifo` ordering, the attempt

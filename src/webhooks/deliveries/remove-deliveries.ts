@@ -1,18 +1,18 @@
+import type { EventId, WebhookId } from "../../kernel/index.ts";
+import type { Runtime } from "../../operations/index.ts";
+import type { Seen } from "../../ports/index.ts";
+import { disarm, type ChunkResult } from "../../queue/index.ts";
+import { background, reread, type Tx, type UnscopedReads } from "../../store/index.ts";
 import {
   deliveries,
   deliveriesByPosition,
   deliveriesOfEvent,
   deliveriesOfWebhook,
-  type DeliveryAttemptRow,
   deliveryAttempts,
-  type DeliveryRow,
   maxAttemptsRead,
+  type DeliveryAttemptRow,
+  type DeliveryRow,
 } from "../rows.ts";
-import type { Seen } from "../../ports/index.ts";
-import { background, reread, type Tx, type UnscopedReads } from "../../store/index.ts";
-import { type ChunkResult, disarm } from "../../queue/index.ts";
-import type { EventId, WebhookId } from "../../kernel/index.ts";
-import type { Runtime } from "../../operations/index.ts";
 
 /**
  * Removes a delivery and its attempts. An attempt that is under way is not recorded, because its

@@ -1,18 +1,18 @@
+import { Follower, type Step } from "../../events/index.ts";
+import type { Scope, WebhookId } from "../../kernel/index.ts";
+import type { Clock, Logger } from "../../ports/index.ts";
+import { arm, FailureLog } from "../../queue/index.ts";
+import { background, unscoped, type Store, type Tx, type UnscopedTx } from "../../store/index.ts";
+import { deliverJob, discardJob } from "../job-orders.ts";
 import {
   cursorByName,
   cursors,
   deliveries,
   deliveriesByPosition,
-  type DeliveryRow,
   webhookById,
+  type DeliveryRow,
 } from "../rows.ts";
-import { Follower, type Step } from "../../events/index.ts";
-import type { Clock, Logger } from "../../ports/index.ts";
-import { background, type Store, type Tx, unscoped, type UnscopedTx } from "../../store/index.ts";
-import { arm, FailureLog } from "../../queue/index.ts";
-import { deliverJob, discardJob } from "../job-orders.ts";
 import { pausedUntil } from "../rules.ts";
-import type { Scope, WebhookId } from "../../kernel/index.ts";
 
 interface WebhookWakerOptions {
   readonly store: Store;

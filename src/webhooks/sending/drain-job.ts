@@ -1,7 +1,7 @@
-import { endWebhookDrain } from "./release-job.ts";
-import { type Claim, type JobRun, leaseMs, renew, retry } from "../../queue/index.ts";
+import { leaseMs, renew, retry, type Claim, type JobRun } from "../../queue/index.ts";
 import { background, type Tx } from "../../store/index.ts";
 import type { WebhookRuntime } from "../options.ts";
+import { endWebhookDrain } from "./release-job.ts";
 
 interface DrainJobOptions {
   readonly runtime: Pick<WebhookRuntime, "store" | "clock">;

@@ -1,15 +1,15 @@
-import { type NextDelivery, ReadAhead } from "./read-ahead.ts";
-import { type DeliveryId, SharedDeadline } from "../../kernel/index.ts";
-import { type Claim, type JobRun, WakeFlag } from "../../queue/index.ts";
+import { SharedDeadline, type DeliveryId } from "../../kernel/index.ts";
+import { WakeFlag, type Claim, type JobRun } from "../../queue/index.ts";
+import type { HttpSettings, WebhookRuntime } from "../options.ts";
+import type { WebhookRow } from "../rows.ts";
 import { DrainJob } from "./drain-job.ts";
 import { DrainRequests } from "./drain-requests.ts";
 import { EndedAttempts } from "./ended-attempts.ts";
+import { deliveryPoster, missedDeadline, type PostDelivery } from "./post-delivery.ts";
+import { ReadAhead, type NextDelivery } from "./read-ahead.ts";
+import type { UnrecordedAttempt } from "./record-attempts.ts";
 import { RequestLimit } from "./request-limit.ts";
 import { isSuccess } from "./schedule.ts";
-import type { UnrecordedAttempt } from "./record-attempts.ts";
-import type { WebhookRow } from "../rows.ts";
-import type { HttpSettings, WebhookRuntime } from "../options.ts";
-import { deliveryPoster, missedDeadline, type PostDelivery } from "./post-delivery.ts";
 
 interface WebhookDrainOptions {
   readonly runtime: WebhookRuntime;

@@ -1,13 +1,13 @@
-import {
-  deliveriesDue,
-  deliveriesInOrder,
-  type DeliveryRow,
-  manualDeliveries,
-  type WebhookRow,
-} from "../rows.ts";
 import type { ScopedIndex } from "../../ports/index.ts";
 import type { Reads } from "../../store/index.ts";
 import { automaticAt } from "../deliveries/delivery-rules.ts";
+import {
+  deliveriesDue,
+  deliveriesInOrder,
+  manualDeliveries,
+  type DeliveryRow,
+  type WebhookRow,
+} from "../rows.ts";
 import { pausedUntil } from "../rules.ts";
 
 interface DueOptions {

@@ -1,6 +1,6 @@
-import type { Clock, HttpOutcome, HttpRequest } from "../../ports/index.ts";
-import type { Mode } from "../../kernel/index.ts";
 import type { KeyObject } from "node:crypto";
+import type { Mode } from "../../kernel/index.ts";
+import type { Clock, HttpOutcome, HttpRequest } from "../../ports/index.ts";
 import type { HttpSettings } from "../options.ts";
 import type { DeliveryRow, WebhookRow } from "../rows.ts";
 import { signatureHeaders, signingKey } from "./signature.ts";

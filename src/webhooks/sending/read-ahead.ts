@@ -1,7 +1,7 @@
-import { type DeliveryRow, webhookById, type WebhookRow } from "../rows.ts";
+import type { WebhookId } from "../../kernel/index.ts";
 import type { Clock, Seen } from "../../ports/index.ts";
 import type { Reads } from "../../store/index.ts";
-import type { WebhookId } from "../../kernel/index.ts";
+import { webhookById, type DeliveryRow, type WebhookRow } from "../rows.ts";
 import { dueDeliveries } from "./due-deliveries.ts";
 
 /** Deliveries per read: the first page size, and the maximum while deliveries are sent quickly. */

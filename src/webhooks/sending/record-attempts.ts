@@ -1,23 +1,23 @@
+import { appendEvent } from "../../events/index.ts";
+import type { AttemptId, DeliveryId } from "../../kernel/index.ts";
+import type { HttpOutcome, Seen } from "../../ports/index.ts";
+import { arm, renew, type Claim } from "../../queue/index.ts";
+import type { Tx } from "../../store/index.ts";
 import { webhookDisabled } from "../events.ts";
-import { arm, type Claim, renew } from "../../queue/index.ts";
 import { deliverJob } from "../job-orders.ts";
-import { webhookAfterAttempt } from "../rules.ts";
 import {
   deliveries,
   deliveryAttemptByNumber,
   deliveryAttempts,
   deliveryById,
-  type DeliveryRow,
   webhookById,
-  type WebhookRow,
   webhooks,
+  type DeliveryRow,
+  type WebhookRow,
 } from "../rows.ts";
-import type { AttemptId, DeliveryId } from "../../kernel/index.ts";
-import type { HttpOutcome, Seen } from "../../ports/index.ts";
-import type { Tx } from "../../store/index.ts";
-import { appendEvent } from "../../events/index.ts";
-import { nextDeliveryAt, releaseWebhookJob } from "./release-job.ts";
+import { webhookAfterAttempt } from "../rules.ts";
 import { missedDeadline } from "./post-delivery.ts";
+import { nextDeliveryAt, releaseWebhookJob } from "./release-job.ts";
 import { responseColumns } from "./response-columns.ts";
 import { isSuccess, maxAttempts, nextRetry, type PastAttempt } from "./schedule.ts";
 

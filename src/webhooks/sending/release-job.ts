@@ -1,3 +1,6 @@
+import { finish, type Claim } from "../../queue/index.ts";
+import type { Tx } from "../../store/index.ts";
+import { automaticAt } from "../deliveries/delivery-rules.ts";
 import {
   deliveriesDue,
   deliveriesInOrder,
@@ -5,9 +8,6 @@ import {
   webhookById,
   type WebhookRow,
 } from "../rows.ts";
-import type { Tx } from "../../store/index.ts";
-import { type Claim, finish } from "../../queue/index.ts";
-import { automaticAt } from "../deliveries/delivery-rules.ts";
 import { allowedManual } from "./due-deliveries.ts";
 
 /** Returns when the next delivery of a webhook is due, or Infinity when none is left. */

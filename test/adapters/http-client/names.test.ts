@@ -3,8 +3,8 @@ import { runInNewContext } from "node:vm";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { dnsFailure, nameResolver } from "../../../adapters/http-client/dns.ts";
 import { destinations } from "../../../src/ports/destinations.ts";
-import { type Answer, nameServer, type NameServerOptions } from "./name-server.ts";
-import { type Behavior, receiver } from "./receiver.ts";
+import { nameServer, type Answer, type NameServerOptions } from "./name-server.ts";
+import { receiver, type Behavior } from "./receiver.ts";
 import { client, nearby, post, seen, shortMs } from "./world.ts";
 
 const answering: Behavior = {

@@ -1,10 +1,10 @@
 import { setImmediate } from "node:timers/promises";
-import { gzipSync, brotliCompressSync } from "node:zlib";
+import { brotliCompressSync, gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import type { HttpRequest } from "../../../src/ports/http-client.ts";
-import { type Behavior, drip, flood, receiver } from "./receiver.ts";
 import { heapInUse } from "../../support/heap.ts";
 import { cases, isLong } from "../../support/runs.ts";
+import { drip, flood, receiver, type Behavior } from "./receiver.ts";
 import { client, post, seen, shortMs } from "./world.ts";
 
 /** Sends one request to a receiver with this behavior. */

@@ -1,11 +1,11 @@
 import type { TlsOptions } from "node:tls";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { HttpRequest } from "../../../src/ports/http-client.ts";
-import { authority, type Authority, type Identity, selfSigned, trust } from "./authority.ts";
-import { nameServer } from "./name-server.ts";
-import { type Behavior, receiver } from "./receiver.ts";
-import { client, post, seen, shortMs } from "./world.ts";
 import { cases } from "../../support/runs.ts";
+import { authority, selfSigned, trust, type Authority, type Identity } from "./authority.ts";
+import { nameServer } from "./name-server.ts";
+import { receiver, type Behavior } from "./receiver.ts";
+import { client, post, seen, shortMs } from "./world.ts";
 
 const name = "receiver.example.org";
 const answering: Behavior = {

@@ -1,6 +1,6 @@
 import { onTestFinished } from "vitest";
 import { httpClient, type HttpClientOptions } from "../../../adapters/http-client/index.ts";
-import { type DestinationOptions, destinations } from "../../../src/ports/destinations.ts";
+import { destinations, type DestinationOptions } from "../../../src/ports/destinations.ts";
 import type { HttpClient, HttpOutcome, HttpRequest } from "../../../src/ports/http-client.ts";
 
 /** A client that is closed at the end of the test. */

@@ -1,13 +1,13 @@
 /** The conformance suite for models finds mistakes: each of these models has exactly one. */
 import { describe, expect, test } from "vitest";
-import type { AgentModel, ModelAnswer, ModelTurn } from "../../../src/ports/agent-model.ts";
 import {
-  type ModelBehavior,
   modelConformance,
+  type ModelBehavior,
   type ModelNeed,
 } from "../../../adapters/testing/index.ts";
-import { texts } from "./under-test.ts";
+import type { AgentModel, ModelAnswer, ModelTurn } from "../../../src/ports/agent-model.ts";
 import { cases } from "../../support/runs.ts";
+import { texts } from "./under-test.ts";
 
 type Respond = AgentModel["respond"];
 

@@ -1,5 +1,5 @@
-import { describe, it } from "vitest";
 import { rules } from "tidings/models";
+import { describe, it } from "vitest";
 import { modelConformance } from "../../../adapters/testing/index.ts";
 import { languageModelUnderTest, texts } from "./under-test.ts";
 

@@ -1,8 +1,8 @@
 /** The prompt that a language model gets. */
 import fc from "fast-check";
+import { languageModel, type LanguageModel } from "tidings/models";
 import { describe, expect, it } from "vitest";
 import type { ModelTurn } from "../../../src/ports/agent-model.ts";
-import { languageModel, type LanguageModel } from "tidings/models";
 import { runs } from "../../support/runs.ts";
 import { specifications } from "./mocks.ts";
 import { never, nextPick, type Said } from "./turns.ts";

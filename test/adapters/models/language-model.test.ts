@@ -1,6 +1,6 @@
+import { languageModel, type LanguageModel } from "tidings/models";
 import { describe, expect, it } from "vitest";
 import type { ModelAction, ModelTurn } from "../../../src/ports/agent-model.ts";
-import { languageModel, type LanguageModel } from "tidings/models";
 import { specifications, type Reply } from "./mocks.ts";
 import { never, nextPick, type Said } from "./turns.ts";
 

@@ -1,6 +1,6 @@
-import { MockLanguageModelV4 } from "ai/test";
 import { MockLanguageModelV2 } from "ai-v5/test";
 import { MockLanguageModelV3 } from "ai-v6/test";
+import { MockLanguageModelV4 } from "ai/test";
 import type { GenerateOptions, LanguageModel } from "tidings/models";
 
 /** The next reply of a mock of any specification. */

@@ -1,9 +1,9 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
 import { english } from "tidings/language";
+import { rules } from "tidings/models";
+import { describe, expect, it } from "vitest";
 import { slotTypes } from "../../../src/agents/playbooks/slot-types.ts";
 import type { ModelAnswer, ModelSlot, ModelTurn } from "../../../src/ports/agent-model.ts";
-import { rules } from "tidings/models";
 import { never, nextPick, type Said } from "./turns.ts";
 
 const knowledge = [

@@ -1,17 +1,17 @@
+import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import type { LanguageModel as Version7 } from "ai";
-import type { MockLanguageModelV4 } from "ai/test";
 import type { LanguageModel as Version5 } from "ai-v5";
 import type { MockLanguageModelV2 } from "ai-v5/test";
 import type { LanguageModel as Version6 } from "ai-v6";
 import type { MockLanguageModelV3 } from "ai-v6/test";
-import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
-import { describe, expectTypeOf, it } from "vitest";
+import type { MockLanguageModelV4 } from "ai/test";
 import {
   languageModel,
   type GenerateOptions,
   type GenerateResult,
   type LanguageModel,
 } from "tidings/models";
+import { describe, expectTypeOf, it } from "vitest";
 
 type OfVersion<Models, Version> = Extract<Models, { readonly specificationVersion: Version }>;
 type V2 = OfVersion<Version5, "v2">;

@@ -1,12 +1,12 @@
 import fc from "fast-check";
-import { expect, it } from "vitest";
 import { SentimentIntensityAnalyzer } from "vader-sentiment";
+import { expect, it } from "vitest";
 import { sentiment } from "../../../adapters/sentiment/index.ts";
 import type { SentimentLabel } from "../../../src/contacts/sentiment/sentiment-types.ts";
 import type { SentimentAnalyzer } from "../../../src/ports/sentiment.ts";
+import { anyCharacter } from "../../support/any-character.ts";
 import { forTuning, type Rated } from "./customer-sentences.ts";
 import { forJudging } from "./evaluation-sentences.ts";
-import { anyCharacter } from "../../support/any-character.ts";
 
 const analyzer = sentiment();
 const labels: readonly SentimentLabel[] = ["negative", "neutral", "positive"];

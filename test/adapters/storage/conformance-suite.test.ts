@@ -3,9 +3,9 @@
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { arrays, type Database, emptyDatabase } from "../../../examples/storage/arrays.ts";
-import type { Group, Range, Row, StoragePort, Write } from "../../../src/ports/storage.ts";
 import { storageConformance } from "../../../adapters/testing/index.ts";
+import { arrays, emptyDatabase, type Database } from "../../../examples/storage/arrays.ts";
+import type { Group, Range, Row, StoragePort, Write } from "../../../src/ports/storage.ts";
 import { cases } from "../../support/runs.ts";
 
 type Spoil = (sound: StoragePort, database: Database) => Partial<StoragePort>;

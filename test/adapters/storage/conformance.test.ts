@@ -2,10 +2,10 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { over } from "../../support/over.ts";
 import { memory } from "../../../adapters/storage/memory/index.ts";
 import { sqlite } from "../../../adapters/storage/sqlite/index.ts";
 import { storageConformance } from "../../../adapters/testing/conformance/storage/index.ts";
+import { over } from "../../support/over.ts";
 
 storageConformance({ describe, it }, "memory", async () => {
   const storage = memory();

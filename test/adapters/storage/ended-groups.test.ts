@@ -2,12 +2,12 @@
 import { DatabaseSync } from "node:sqlite";
 import { expect, it, onTestFinished } from "vitest";
 import { sqlite } from "../../../adapters/storage/sqlite/index.ts";
+import { itemById, schema } from "../../../adapters/testing/conformance/storage/collections.ts";
 import type { Lookup } from "../../../src/ports/storage.ts";
-import { schema, itemById } from "../../../adapters/testing/conformance/storage/collections.ts";
 import { held } from "../../support/engines/carrier.ts";
 import { database } from "../../support/postgres/test-database.ts";
-import { insert, opened } from "./postgres/rows.ts";
 import { closing, write } from "./port.ts";
+import { insert, opened } from "./postgres/rows.ts";
 import { temporaryFile } from "./sqlite/files.ts";
 
 const lookup: Lookup = { index: itemById, key: ["a"], limit: 1 };

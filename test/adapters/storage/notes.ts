@@ -1,3 +1,4 @@
+import { schemaOf, type RowOf } from "../../../src/ports/collection.ts";
 import {
   added,
   collection,
@@ -7,7 +8,6 @@ import {
   position,
   text,
 } from "../../../src/ports/define-collection.ts";
-import { type RowOf, schemaOf } from "../../../src/ports/collection.ts";
 import type { Row, StoragePort, Write } from "../../../src/ports/storage.ts";
 
 /** A collection in two versions of the code, and what only the later one has. */

@@ -3,7 +3,6 @@ import fc from "fast-check";
 import { expect, onTestFinished, test } from "vitest";
 import { memory } from "../../../adapters/storage/memory/index.ts";
 import {
-  type Book,
   bookById,
   books,
   booksByWords,
@@ -11,7 +10,6 @@ import {
   entriesByPosition,
   entriesByTopic,
   entryById,
-  type Item,
   item,
   itemById,
   itemByLabel,
@@ -24,6 +22,8 @@ import {
   schema,
   sumByDay,
   sums,
+  type Book,
+  type Item,
 } from "../../../adapters/testing/conformance/storage/collections.ts";
 import { seededRandom, virtualClock } from "../../../adapters/testing/index.ts";
 import { silent } from "../../../src/ports/logger.ts";

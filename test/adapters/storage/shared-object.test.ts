@@ -6,13 +6,13 @@ import { postgres } from "../../../adapters/storage/postgres/index.ts";
 import { sqlite } from "../../../adapters/storage/sqlite/index.ts";
 import { schema } from "../../../adapters/testing/conformance/storage/collections.ts";
 import type { StoragePort } from "../../../src/ports/storage.ts";
+import { world } from "../../support/engines/world.ts";
 import { eventually } from "../../support/eventually.ts";
 import { database } from "../../support/postgres/test-database.ts";
-import { insert } from "./postgres/rows.ts";
-import { closing, write } from "./port.ts";
 import { firstSchema, notes } from "./notes.ts";
+import { closing, write } from "./port.ts";
+import { insert } from "./postgres/rows.ts";
 import { temporaryDirectory, temporaryFile } from "./sqlite/files.ts";
-import { world } from "../../support/engines/world.ts";
 
 const storages: readonly (readonly [string, () => Promise<StoragePort>])[] = [
   ["SQLite", async () => sqlite({ file: await temporaryFile() })],

@@ -3,12 +3,12 @@ import { expect, test } from "vitest";
 import { MessagingEngine } from "../../../adapters/entry.ts";
 import { memory } from "../../../adapters/storage/memory/index.ts";
 import {
-  type CarrierCall,
   invariants,
-  type ScriptedCarrier,
   scriptedCarrier,
-  type World,
   world,
+  type CarrierCall,
+  type ScriptedCarrier,
+  type World,
 } from "../../../adapters/testing/index.ts";
 import { messages } from "../../../src/messages/rows.ts";
 import type { Verdict } from "../../../src/ports/policy.ts";

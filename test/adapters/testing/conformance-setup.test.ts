@@ -1,13 +1,13 @@
 /** The conformance suites name what the test of an adapter has set up in a wrong way. */
-import { expect, test } from "vitest";
+import { memory } from "tidings/memory";
 import {
   modelConformance,
   mountConformance,
   storageConformance,
-  type TestRunner,
   transportConformance,
+  type TestRunner,
 } from "tidings/testing";
-import { memory } from "tidings/memory";
+import { expect, test } from "vitest";
 
 /** Defines a suite, and returns the error of the first of its checks with these words. */
 async function errorOf(

@@ -1,15 +1,15 @@
 /** The law of erasures finds what a storage keeps of a contact. */
 import { expect, test } from "vitest";
-import { pagePromise } from "../../../src/operations/index.ts";
 import { memory } from "../../../adapters/storage/memory/index.ts";
 import {
   invariants,
   scriptedCarrier,
   scriptedModel,
-  type World,
   world,
+  type World,
 } from "../../../adapters/testing/index.ts";
 import { TidingsError } from "../../../src/index.ts";
+import { pagePromise } from "../../../src/operations/index.ts";
 import type { Row, StoragePort } from "../../../src/ports/storage.ts";
 import { over } from "../../support/over.ts";
 import { planted, sent, to } from "./planted.ts";

@@ -5,17 +5,17 @@ import { describe, expect, expectTypeOf, test } from "vitest";
 import { MessagingEngine } from "../../../adapters/entry.ts";
 import { memory } from "../../../adapters/storage/memory/index.ts";
 import {
-  type Arbitrary,
   arbitraries,
   command,
   commands,
   invariants,
   report,
-  type ScriptedCarrier,
   scriptedCarrier,
+  world,
+  type Arbitrary,
+  type ScriptedCarrier,
   type WithCarrier,
   type World,
-  world,
   type WorldCommand,
   type WorldOptions,
 } from "../../../adapters/testing/index.ts";

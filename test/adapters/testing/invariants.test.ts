@@ -1,8 +1,8 @@
 /** Each law finds a bug that a storage plants: it loses or changes writes of the engine. */
 import { expect, test } from "vitest";
-import { pagePromise } from "../../../src/operations/index.ts";
 import { memory } from "../../../adapters/storage/memory/index.ts";
 import { invariants, scriptedCarrier, world } from "../../../adapters/testing/index.ts";
+import { pagePromise } from "../../../src/operations/index.ts";
 import type { StoragePort } from "../../../src/ports/storage.ts";
 import { over } from "../../support/over.ts";
 import { isEvent, isInsert, planted, sent, to, url, without } from "./planted.ts";

@@ -4,12 +4,12 @@ import { z } from "zod";
 import { MessagingEngine } from "../../../adapters/entry.ts";
 import { memory } from "../../../adapters/storage/memory/index.ts";
 import {
-  type ModelScript,
   scriptedCarrier,
   scriptedModel,
+  world,
+  type ModelScript,
   type ScriptedModel,
   type World,
-  world,
 } from "../../../adapters/testing/index.ts";
 import { action } from "../../../src/index.ts";
 

@@ -2,8 +2,8 @@
 import { memory } from "../../../adapters/storage/memory/index.ts";
 import {
   scriptedCarrier,
-  type World,
   world,
+  type World,
   type WorldOptions,
 } from "../../../adapters/testing/index.ts";
 import type { Group, StoragePort, Write } from "../../../src/ports/storage.ts";

@@ -6,10 +6,10 @@ import { memory } from "../../../adapters/storage/memory/index.ts";
 import {
   scriptedCarrier,
   scriptedReceiver,
-  type ScriptedReceiverOptions,
   simulated,
-  type World,
   world,
+  type ScriptedReceiverOptions,
+  type World,
   type WorldOptions,
 } from "../../../adapters/testing/index.ts";
 import { runs } from "../../support/runs.ts";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { idSource } from "../../../src/kernel/ids.ts";
 import { seededRandom, simulated } from "../../../adapters/testing/index.ts";
+import { idSource } from "../../../src/kernel/ids.ts";
 
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString("hex");
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type VirtualClock, virtualClock } from "../../../adapters/testing/index.ts";
+import { virtualClock, type VirtualClock } from "../../../adapters/testing/index.ts";
 import { isLong } from "../../support/runs.ts";
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));

@@ -5,20 +5,20 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { memory } from "../../../adapters/storage/memory/index.ts";
 import { sqlite } from "../../../adapters/storage/sqlite/index.ts";
-import { sandbox } from "../../../adapters/transport/sandbox/index.ts";
 import {
-  type Fault,
-  type MetFault,
   scriptedCarrier,
-  type ScriptedCarrier,
   scriptedModel,
   scriptedReceiver,
-  type Law,
   Violation,
   world,
+  type Fault,
+  type Law,
+  type MetFault,
+  type ScriptedCarrier,
   type World,
   type WorldOptions,
 } from "../../../adapters/testing/index.ts";
+import { sandbox } from "../../../adapters/transport/sandbox/index.ts";
 import type { StoragePort } from "../../../src/ports/storage.ts";
 import { over } from "../../support/over.ts";
 import { isLong } from "../../support/runs.ts";

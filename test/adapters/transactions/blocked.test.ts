@@ -2,10 +2,10 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { MessagingEngine } from "../../../src/engine.ts";
 import { TidingsError } from "../../../src/kernel/errors.ts";
-import { isLong } from "../../support/runs.ts";
 import { world } from "../../support/engines/world.ts";
-import { type Host, hosts, type OwnTransaction } from "./hosts.ts";
+import { isLong } from "../../support/runs.ts";
 import { beforeCommits } from "../../support/storage/groups.ts";
+import { hosts, type Host, type OwnTransaction } from "./hosts.ts";
 
 const { open } = hosts.find(({ name }) => name === "PostgreSQL") ?? expect.fail("no PostgreSQL");
 

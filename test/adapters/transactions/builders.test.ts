@@ -1,7 +1,7 @@
-import { DatabaseSync, type SQLInputValue } from "node:sqlite";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DatabaseSync, type SQLInputValue } from "node:sqlite";
 import { eq, sql } from "drizzle-orm";
 import { drizzle as drizzleOnPg, type NodePgDatabase } from "drizzle-orm/node-postgres";
 import { drizzle as drizzleOnPostgresJs, type PostgresJsDatabase } from "drizzle-orm/postgres-js";
@@ -13,13 +13,12 @@ import {
   Kysely,
   ParseJSONResultsPlugin,
   PostgresDialect,
-  type SqliteDatabase,
-  SqliteDialect,
   sql as raw,
+  SqliteDialect,
+  type SqliteDatabase,
   type Transaction,
 } from "kysely";
 import postgresJs from "postgres";
-import { describe, expect, expectTypeOf, it, onTestFinished } from "vitest";
 import type { MessagingEngine } from "tidings";
 import { postgres } from "tidings/postgres";
 import { sqlite } from "tidings/sqlite";
@@ -30,10 +29,11 @@ import {
   fromPrisma,
   type KyselyTransaction,
 } from "tidings/transactions";
-import { type ReusedDatabase, reusedDatabase } from "../../support/storage/reused-database.ts";
+import { describe, expect, expectTypeOf, it, onTestFinished } from "vitest";
 import { world } from "../../support/engines/world.ts";
-import { prismaLike } from "./prisma-like.ts";
 import { cases, isLong } from "../../support/runs.ts";
+import { reusedDatabase, type ReusedDatabase } from "../../support/storage/reused-database.ts";
+import { prismaLike } from "./prisma-like.ts";
 
 /**
  * What the callback of a transaction gets: the handle for the engine, and a function that runs the

@@ -1,8 +1,8 @@
 /** Commands in transactions of the host application that meet conflicts, on PostgreSQL. */
 import { describe, expect, it } from "vitest";
 import { held } from "../../support/engines/carrier.ts";
-import { over } from "../../support/over.ts";
 import { world } from "../../support/engines/world.ts";
+import { over } from "../../support/over.ts";
 import { hosts, note } from "./hosts.ts";
 
 const hello = { to: "+15005550001", body: "Hello" };

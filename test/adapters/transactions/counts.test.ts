@@ -2,12 +2,12 @@
 import type { PoolClient } from "pg";
 import { describe, expect, it } from "vitest";
 import type { MessagingEngine } from "../../../src/engine.ts";
-import { receivers } from "../../webhooks/receivers.ts";
 import { carrier } from "../../support/engines/carrier.ts";
-import { held } from "../../support/storage/real-time-storage.ts";
-import { isLong } from "../../support/runs.ts";
 import { world } from "../../support/engines/world.ts";
-import { type Host, hosts } from "./hosts.ts";
+import { isLong } from "../../support/runs.ts";
+import { held } from "../../support/storage/real-time-storage.ts";
+import { receivers } from "../../webhooks/receivers.ts";
+import { hosts, type Host } from "./hosts.ts";
 
 const dayMs = 24 * 3_600_000;
 const anna = { to: "+15005550001", body: "Hello" };

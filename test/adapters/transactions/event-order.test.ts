@@ -2,8 +2,8 @@
 import { describe, expect, it } from "vitest";
 import type { Policy } from "../../../src/ports/policy.ts";
 import { carrier } from "../../support/engines/carrier.ts";
-import { over } from "../../support/over.ts";
 import { world } from "../../support/engines/world.ts";
+import { over } from "../../support/over.ts";
 import { hosts } from "./hosts.ts";
 
 describe.each(hosts)("the event log on $name", ({ open }) => {

@@ -3,9 +3,9 @@
  * the host application.
  */
 import { mkdtempSync, rmSync } from "node:fs";
-import { DatabaseSync } from "node:sqlite";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import type { PoolClient } from "pg";
 import { onTestFinished } from "vitest";
 import { postgres } from "../../../adapters/storage/postgres/index.ts";

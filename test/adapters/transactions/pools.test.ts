@@ -1,8 +1,8 @@
 import { describe, expect, it, onTestFinished } from "vitest";
-import { postgres } from "../../../adapters/storage/postgres/index.ts";
-import { sandbox } from "../../../adapters/transport/sandbox/index.ts";
-import { system } from "../../../adapters/system/index.ts";
 import { MessagingEngine } from "../../../adapters/entry.ts";
+import { postgres } from "../../../adapters/storage/postgres/index.ts";
+import { system } from "../../../adapters/system/index.ts";
+import { sandbox } from "../../../adapters/transport/sandbox/index.ts";
 import type { Message } from "../../../src/messages/types.ts";
 import { database } from "../../support/postgres/test-database.ts";
 import { cases, isLong } from "../../support/runs.ts";

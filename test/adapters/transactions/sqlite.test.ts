@@ -2,12 +2,12 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { MessagingEngine } from "tidings";
 import { memory } from "tidings/memory";
 import { sandbox } from "tidings/sandbox";
 import { sqlite } from "tidings/sqlite";
 import { simulated } from "tidings/testing";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 describe("a transaction of the host application on its own handle", () => {
   let folder: string;

@@ -2,8 +2,8 @@ import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { memory } from "../../../adapters/storage/memory/index.ts";
 import type { Message } from "../../../src/messages/types.ts";
 import { held } from "../../support/engines/carrier.ts";
-import { over } from "../../support/over.ts";
 import { world } from "../../support/engines/world.ts";
+import { over } from "../../support/over.ts";
 import { hosts, note } from "./hosts.ts";
 
 const hello = { to: "+15005550001", body: "Hello" };

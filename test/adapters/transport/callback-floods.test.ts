@@ -10,8 +10,8 @@ import { nodeHandler } from "../../../adapters/http/node.ts";
 import { memory } from "../../../adapters/storage/memory/index.ts";
 import type { CallbackRequest, Transport } from "../../../src/ports/transport.ts";
 import { carrier } from "../../support/engines/carrier.ts";
-import { isLong } from "../../support/runs.ts";
 import { world } from "../../support/engines/world.ts";
+import { isLong } from "../../support/runs.ts";
 import { answered, fromTwilio, line, overTwilio, sid } from "./world.ts";
 
 const hello = { to: "+15005551000", body: "Hello" };

@@ -4,16 +4,16 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { json } from "node:stream/consumers";
-import { describe, it } from "vitest";
 import {
-  type CallbackRequest,
   destinations,
-  type SendAnswer,
   TidingsError,
+  type CallbackRequest,
+  type SendAnswer,
   type Transport,
 } from "tidings";
 import { httpClient } from "tidings/http-client";
 import { transportConformance } from "tidings/testing";
+import { describe, it } from "vitest";
 import { message } from "./world.ts";
 
 const key = "a key of the carrier";

@@ -2,6 +2,7 @@
  * The conformance suite for transports finds mistakes: each of these transports has exactly one.
  */
 import { describe, expect, test } from "vitest";
+import { transportConformance, type TransportNeed } from "../../../adapters/testing/index.ts";
 import type {
   CallbackResult,
   OutboundMessage,
@@ -9,7 +10,6 @@ import type {
   SendAnswer,
   Transport,
 } from "../../../src/ports/transport.ts";
-import { type TransportNeed, transportConformance } from "../../../adapters/testing/index.ts";
 import { twilioUnderTest } from "./stand-ins.ts";
 
 const unable: Partial<Record<TransportNeed, string>> = { pushes: "its carrier calls back" };

@@ -1,8 +1,8 @@
 import { describe, it } from "vitest";
+import { transportConformance, type CarrierBehavior } from "../../../adapters/testing/index.ts";
 import { sandbox } from "../../../adapters/transport/sandbox/index.ts";
-import { type CarrierBehavior, transportConformance } from "../../../adapters/testing/index.ts";
-import { message } from "./world.ts";
 import { telnyxUnderTest, twilioUnderTest } from "./stand-ins.ts";
+import { message } from "./world.ts";
 
 const pushes = "its carrier calls back";
 

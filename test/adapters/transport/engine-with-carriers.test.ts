@@ -8,8 +8,8 @@ import { sandbox } from "../../../adapters/transport/sandbox/index.ts";
 import type { MessagingEngine } from "../../../src/engine.ts";
 import type { StoragePort } from "../../../src/ports/storage.ts";
 import type { CallbackRequest, Transport } from "../../../src/ports/transport.ts";
-import { lightStorages } from "../../support/storage/storages.ts";
 import { world } from "../../support/engines/world.ts";
+import { lightStorages } from "../../support/storage/storages.ts";
 import { twilioCarrier } from "./stand-ins.ts";
 import {
   accountSid,

@@ -4,8 +4,8 @@
  * the response.
  */
 import { readFileSync } from "node:fs";
-import { createServer } from "@stoplight/prism-http-server";
 import { getHttpOperationsFromSpec } from "@stoplight/prism-http";
+import { createServer } from "@stoplight/prism-http-server";
 import { onTestFinished } from "vitest";
 import { httpClient } from "../../../adapters/http-client/index.ts";
 import type { HttpClient, HttpRequest } from "../../../src/ports/http-client.ts";

@@ -4,12 +4,12 @@
  */
 import { once } from "node:events";
 import { createServer } from "node:http";
-import { buffer } from "node:stream/consumers";
 import type { AddressInfo } from "node:net";
+import { buffer } from "node:stream/consumers";
 import fc from "fast-check";
 import { describe, expect, onTestFinished, test } from "vitest";
-import type { HttpClient } from "../../../src/ports/http-client.ts";
 import { destinations } from "../../../src/ports/destinations.ts";
+import type { HttpClient } from "../../../src/ports/http-client.ts";
 import type { CallbackRequest } from "../../../src/ports/transport.ts";
 import { runs } from "../../support/runs.ts";
 import { messages } from "./messages.ts";

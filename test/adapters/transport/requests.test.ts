@@ -3,9 +3,9 @@ import fc from "fast-check";
 import Telnyx from "telnyx";
 import twilioPackage from "twilio";
 import { describe, expect, test } from "vitest";
+import { strictMediaUrl } from "../../../adapters/transport/carrier-api.ts";
 import type { HttpRequest } from "../../../src/ports/http-client.ts";
 import type { LookupContext, OutboundMessage } from "../../../src/ports/transport.ts";
-import { strictMediaUrl } from "../../../adapters/transport/carrier-api.ts";
 import { runs } from "../../support/runs.ts";
 import { messages } from "./messages.ts";
 import {

@@ -2,14 +2,14 @@
  * Stand-ins for carriers behind a fake HTTP client. They keep accepted messages, and the
  * recipient's number decides how they treat a message.
  */
-import type { HttpClient, HttpOutcome, HttpRequest } from "../../../src/ports/http-client.ts";
-import type { OutboundMessage } from "../../../src/ports/transport.ts";
 import type {
-  CarrierCallbacks,
   CarrierBehavior,
+  CarrierCallbacks,
   ReceivedMessage,
   TransportUnderTest,
 } from "../../../adapters/testing/index.ts";
+import type { HttpClient, HttpOutcome, HttpRequest } from "../../../src/ports/http-client.ts";
+import type { OutboundMessage } from "../../../src/ports/transport.ts";
 import {
   accountSid,
   answered,

@@ -1,14 +1,14 @@
 /** Each carrier's statuses and error codes in the engine's terms. */
-import type { MessageStatus } from "twilio/lib/rest/api/v2010/account/message.js";
 import type { OutboundMessagePayload } from "telnyx/resources/messages/messages";
+import type { MessageStatus } from "twilio/lib/rest/api/v2010/account/message.js";
 import { describe, expect, test } from "vitest";
+import type { CarrierErrorCode } from "../../../src/ports/carrier-errors.ts";
 import type {
   CallbackResult,
   Receipt,
   SendAnswer,
   Transport,
 } from "../../../src/ports/transport.ts";
-import type { CarrierErrorCode } from "../../../src/ports/carrier-errors.ts";
 import {
   answered,
   attempt,

@@ -3,9 +3,9 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { memory } from "../../../adapters/storage/memory/index.ts";
 import type { Handler } from "../../../src/conversations/types.ts";
-import { runs } from "../../support/runs.ts";
-import { type Agency, agency } from "../world.ts";
 import { outcome } from "../../support/outcome.ts";
+import { runs } from "../../support/runs.ts";
+import { agency, type Agency } from "../world.ts";
 
 type Step =
   | "contact writes"

@@ -3,14 +3,14 @@ import { describe, expect, test } from "vitest";
 import { memory } from "../../../adapters/storage/memory/index.ts";
 import type { HandoffCause } from "../../../src/agents/settings/handoff-rule-types.ts";
 import type { CreateAgent } from "../../../src/agents/types.ts";
-import type { Event } from "../../../src/webhooks/event-catalog.ts";
 import type { AgentModel } from "../../../src/ports/agent-model.ts";
 import type { Policy } from "../../../src/ports/policy.ts";
 import type { SendAnswer } from "../../../src/ports/transport.ts";
+import type { Event } from "../../../src/webhooks/event-catalog.ts";
 import { carrier } from "../../support/engines/carrier.ts";
-import { type Agency, agency, type AgencyOptions, echo, visitor } from "../world.ts";
 import { cases } from "../../support/runs.ts";
 import { actionOf } from "../actions.ts";
+import { agency, echo, visitor, type Agency, type AgencyOptions } from "../world.ts";
 
 type Rules = NonNullable<NonNullable<CreateAgent["handoff"]>["rules"]>;
 type Handed = Event<"conversation.handoff">["data"];

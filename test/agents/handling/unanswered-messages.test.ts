@@ -1,8 +1,8 @@
 /** Which of the messages that wait an agent answers when it gets a conversation. */
 import { describe, expect, it } from "vitest";
 import { memory } from "../../../adapters/storage/memory/index.ts";
-import { agency, visitor, survey } from "../world.ts";
 import { actionOf } from "../actions.ts";
+import { agency, survey, visitor } from "../world.ts";
 
 const ping = actionOf({ name: "ping", execute: () => "pong" });
 

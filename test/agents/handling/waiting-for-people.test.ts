@@ -4,8 +4,8 @@ import { z } from "zod";
 import { memory } from "../../../adapters/storage/memory/index.ts";
 import type { CreateAgent } from "../../../src/agents/types.ts";
 import type { MessagingEngine } from "../../../src/engine.ts";
-import { agency, type Agency, echo, survey, visitor } from "../world.ts";
 import { actionOf } from "../actions.ts";
+import { agency, echo, survey, visitor, type Agency } from "../world.ts";
 
 const eve = { type: "human", id: "eve" } as const;
 

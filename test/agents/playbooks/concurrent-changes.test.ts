@@ -4,12 +4,12 @@ import { memory } from "../../../adapters/storage/memory/index.ts";
 import type { CreatePlaybook } from "../../../src/agents/playbooks/input-types.ts";
 import { maxFrames } from "../../../src/agents/playbooks/play/frames.ts";
 import { playbooks } from "../../../src/agents/playbooks/rows.ts";
-import type { PlaybookId } from "../../../src/kernel/index.ts";
 import type { MessagingEngine } from "../../../src/engine.ts";
+import type { PlaybookId } from "../../../src/kernel/index.ts";
 import type { Write } from "../../../src/ports/storage.ts";
-import { type StorageCase, storages } from "../../support/storage/storages.ts";
 import { world } from "../../support/engines/world.ts";
 import { beforeCommits } from "../../support/storage/groups.ts";
+import { storages, type StorageCase } from "../../support/storage/storages.ts";
 
 const says: CreatePlaybook["steps"] = [{ id: "say", type: "send", text: "Hello" }];
 const calling = (...ids: readonly PlaybookId[]): CreatePlaybook["steps"] =>

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Json } from "../../../src/ports/agent-model.ts";
-import { definition, idOf, finderOf, failing, slot, Talk, type World } from "./support.ts";
 import { reschedule } from "./reschedule.ts";
+import { definition, failing, finderOf, idOf, slot, Talk, type World } from "./support.ts";
 
 /** Tuesday morning is full. Moving needs an approval if `approval.isOpen`. */
 function practice(calls: Json[], approval: { isOpen: boolean } = { isOpen: false }): World {

@@ -1,11 +1,11 @@
 /** The problems that are found in the steps of a playbook, and their messages. */
 import { describe, expect, it, test } from "vitest";
 import { english } from "../../../adapters/language/index.ts";
-import { maxFrames } from "../../../src/agents/playbooks/play/frames.ts";
 import { callsOf, playbookErrors } from "../../../src/agents/playbooks/graph-rules.ts";
+import { maxFrames } from "../../../src/agents/playbooks/play/frames.ts";
 import type { PlaybookDefinition } from "../../../src/agents/playbooks/types.ts";
 import type { PlaybookId } from "../../../src/kernel/ids.ts";
-import { definition, idOf, finderOf, slot } from "./support.ts";
+import { definition, finderOf, idOf, slot } from "./support.ts";
 
 const send = { id: "hello", type: "send", text: "Hello" } as const;
 const ask = { id: "ask", type: "ask", slot: "a", retries: 1 } as const;

@@ -5,12 +5,12 @@ import {
   playbookDefinitionOf,
 } from "../../../src/agents/playbooks/definition.ts";
 import { playbookErrors } from "../../../src/agents/playbooks/graph-rules.ts";
-import type { PlaybookDefinition } from "../../../src/agents/playbooks/types.ts";
 import { createPlaybookSchema } from "../../../src/agents/playbooks/input-types.ts";
+import type { PlaybookDefinition } from "../../../src/agents/playbooks/types.ts";
 import { parse } from "../../../src/kernel/validation.ts";
 import { nested } from "../nested.ts";
-import { definition, idOf, finderOf, slot } from "./support.ts";
 import { reschedule } from "./reschedule.ts";
+import { definition, finderOf, idOf, slot } from "./support.ts";
 
 const found = (graph: PlaybookDefinition, ...others: readonly PlaybookDefinition[]): string[] =>
   playbookErrors(graph, (id) => finderOf(graph, ...others)(id)?.definition, english()).map(

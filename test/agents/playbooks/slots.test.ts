@@ -7,8 +7,8 @@ import {
 } from "../../../src/agents/playbooks/play/slots.ts";
 import { displayText } from "../../../src/agents/playbooks/play/template.ts";
 import type { Slot } from "../../../src/agents/playbooks/slot-types.ts";
-import { most, slot } from "./support.ts";
 import { anyCharacter } from "../../support/any-character.ts";
+import { most, slot } from "./support.ts";
 
 const day = slot("day", { type: "date" });
 const count = slot("count", { type: "number" });

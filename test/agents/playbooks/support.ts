@@ -1,19 +1,19 @@
-import { simulated } from "../../../adapters/testing/index.ts";
 import { english } from "../../../adapters/language/index.ts";
-import { RunSteps } from "../../../src/agents/turns/execution/run-steps.ts";
-import type { RunStep } from "../../../src/agents/runs/step-types.ts";
-import type { PlaybookId } from "../../../src/kernel/ids.ts";
-import { play, type Played } from "../../../src/agents/playbooks/play/play.ts";
-import type { PlayOptions } from "../../../src/agents/playbooks/play/play-types.ts";
+import { simulated } from "../../../adapters/testing/index.ts";
 import {
   beginFrame,
   type FindPlaybook,
   type Frame,
 } from "../../../src/agents/playbooks/play/frames.ts";
+import type { PlayOptions } from "../../../src/agents/playbooks/play/play-types.ts";
+import { play, type Played } from "../../../src/agents/playbooks/play/play.ts";
 import type { Slot } from "../../../src/agents/playbooks/slot-types.ts";
 import type { PlaybookStep } from "../../../src/agents/playbooks/step-types.ts";
 import type { PinnedPlaybook, PlaybookDefinition } from "../../../src/agents/playbooks/types.ts";
+import type { RunStep } from "../../../src/agents/runs/step-types.ts";
 import type { Move, MoveResult, TurnMoves } from "../../../src/agents/turns/decision/moves.ts";
+import { RunSteps } from "../../../src/agents/turns/execution/run-steps.ts";
+import type { PlaybookId } from "../../../src/kernel/ids.ts";
 
 /** Tuesday, 24 November 2026, at noon in New York. */
 export const most: Omit<PlayOptions, "findPlaybook"> = {

@@ -5,8 +5,8 @@ import { memory } from "../../../adapters/storage/memory/index.ts";
 import type { EngineOptions } from "../../../src/host/options/options.ts";
 import type { Policy } from "../../../src/ports/policy.ts";
 import { accepted, busy, carrier, refused } from "../../support/engines/carrier.ts";
-import { type Agency, agency, survey } from "../world.ts";
 import { actionOf } from "../actions.ts";
+import { agency, survey, type Agency } from "../world.ts";
 
 const hour = 3_600_000;
 const question = "From 1 to 5?";

@@ -2,17 +2,17 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { memory } from "../../../adapters/storage/memory/index.ts";
+import { agentSessions, agentTriggers } from "../../../src/agents/rows.ts";
+import { runs as runRows } from "../../../src/agents/runs/rows.ts";
 import type { Action } from "../../../src/ports/action.ts";
 import type { AgentModel } from "../../../src/ports/agent-model.ts";
 import type { Policy } from "../../../src/ports/policy.ts";
-import { lightStorages } from "../../support/storage/storages.ts";
 import { stopped } from "../../support/engines/world.ts";
-import { type Agency, agency, visitor } from "../world.ts";
 import { outcome } from "../../support/outcome.ts";
-import { actionOf, lookUp } from "../actions.ts";
-import { agentSessions, agentTriggers } from "../../../src/agents/rows.ts";
-import { runs as runRows } from "../../../src/agents/runs/rows.ts";
 import { rowsOf, tablesWith } from "../../support/storage/rows.ts";
+import { lightStorages } from "../../support/storage/storages.ts";
+import { actionOf, lookUp } from "../actions.ts";
+import { agency, visitor, type Agency } from "../world.ts";
 
 const day = 86_400_000;
 

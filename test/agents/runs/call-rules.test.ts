@@ -10,8 +10,8 @@ import {
   withCall,
   withoutCall,
 } from "../../../src/agents/runs/call-rules.ts";
-import type { ActionCall } from "../../../src/agents/runs/types.ts";
 import { maxKeptSteps } from "../../../src/agents/runs/limits.ts";
+import type { ActionCall } from "../../../src/agents/runs/types.ts";
 import { call, step } from "./sample-run.ts";
 
 const now = Date.UTC(2026, 0, 1);

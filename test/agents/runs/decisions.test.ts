@@ -1,16 +1,16 @@
 /** Decisions about the calls of a run, by people who may have a stale view of it. */
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import type { MessagingEngine } from "../../../src/engine.ts";
-import type { Run } from "../../../src/agents/runs/types.ts";
 import { runs } from "../../../src/agents/runs/rows.ts";
+import type { Run } from "../../../src/agents/runs/types.ts";
+import type { MessagingEngine } from "../../../src/engine.ts";
 import { call, jsonOf } from "../../api/call.ts";
-import { type Ground, lightStorages, storages } from "../../support/storage/storages.ts";
-import { agency } from "../world.ts";
-import { beforeCommits } from "../../support/storage/groups.ts";
-import { everyEvent } from "../../support/pages.ts";
 import { outcome } from "../../support/outcome.ts";
+import { everyEvent } from "../../support/pages.ts";
+import { beforeCommits } from "../../support/storage/groups.ts";
+import { lightStorages, storages, type Ground } from "../../support/storage/storages.ts";
 import { actionOf } from "../actions.ts";
+import { agency } from "../world.ts";
 
 type Decide = (decision: "approve" | "deny", call_id?: string) => Promise<string>;
 

@@ -1,10 +1,10 @@
 /** Runs that have read a message which is redacted. */
 import { describe, expect, it } from "vitest";
 import { memory } from "../../../adapters/storage/memory/index.ts";
-import { tablesWith } from "../../support/storage/rows.ts";
-import { agency } from "../world.ts";
 import { outcome } from "../../support/outcome.ts";
+import { tablesWith } from "../../support/storage/rows.ts";
 import { lookUp } from "../actions.ts";
+import { agency } from "../world.ts";
 
 describe("a message that an agent has read", () => {
   it("is redacted in the agent's runs, their events and deliveries, once the runs have ended", async () => {

@@ -4,9 +4,9 @@ import { z } from "zod";
 import { memory } from "../../../adapters/storage/memory/index.ts";
 import type { Run } from "../../../src/agents/runs/types.ts";
 import { stopped } from "../../support/engines/world.ts";
-import { pathFaults } from "../playbooks/path.ts";
-import { type Agency, agency } from "../world.ts";
 import { actionOf } from "../actions.ts";
+import { pathFaults } from "../playbooks/path.ts";
+import { agency, type Agency } from "../world.ts";
 
 const booking = {
   name: "Book a table",

@@ -2,12 +2,12 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { memory } from "../../../adapters/storage/memory/index.ts";
-import { type Action, action } from "../../../src/ports/action.ts";
+import { action, type Action } from "../../../src/ports/action.ts";
 import type { AgentModel, ModelAnswer } from "../../../src/ports/agent-model.ts";
-import { type Agency, agency, echo, survey } from "../world.ts";
-import { cases } from "../../support/runs.ts";
 import { outcome } from "../../support/outcome.ts";
+import { cases } from "../../support/runs.ts";
 import { actionOf } from "../actions.ts";
+import { agency, echo, survey, type Agency } from "../world.ts";
 
 const hour = 3_600_000;
 const day = 24 * hour;

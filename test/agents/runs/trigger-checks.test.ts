@@ -6,9 +6,9 @@ import { fetchHandler } from "../../../adapters/http/fetch.ts";
 import { memory } from "../../../adapters/storage/memory/index.ts";
 import type { Json } from "../../../src/ports/agent-model.ts";
 import { stopping } from "../../support/engines/world.ts";
+import { actionOf } from "../actions.ts";
 import { nested } from "../nested.ts";
 import { agency } from "../world.ts";
-import { actionOf } from "../actions.ts";
 
 const phone = "+15005551001";
 const ping = actionOf({

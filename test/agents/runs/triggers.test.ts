@@ -1,16 +1,16 @@
 import { describe, expect, it } from "vitest";
 import { memory } from "../../../adapters/storage/memory/index.ts";
+import type { CreatePlaybook } from "../../../src/agents/playbooks/input-types.ts";
 import { agentSessions } from "../../../src/agents/rows.ts";
 import { runs as runRows } from "../../../src/agents/runs/rows.ts";
-import { jobs } from "../../../src/queue/jobs/rows.ts";
-import type { CreatePlaybook } from "../../../src/agents/playbooks/input-types.ts";
 import type { MessagingEngine } from "../../../src/engine.ts";
+import { jobs } from "../../../src/queue/jobs/rows.ts";
+import { world } from "../../support/engines/world.ts";
+import { outcome } from "../../support/outcome.ts";
 import { rowsOf } from "../../support/storage/rows.ts";
 import { lightStorages } from "../../support/storage/storages.ts";
-import { world } from "../../support/engines/world.ts";
-import { agency } from "../world.ts";
-import { outcome } from "../../support/outcome.ts";
 import { lookUp } from "../actions.ts";
+import { agency } from "../world.ts";
 
 const phone = "+15005551001";
 const greeting = {

@@ -6,8 +6,8 @@ import type { MessagingEngine } from "../../../src/engine.ts";
 import type { StoragePort } from "../../../src/ports/storage.ts";
 import { rowsOf } from "../../support/storage/rows.ts";
 import { lightStorages, storages } from "../../support/storage/storages.ts";
-import { agency } from "../world.ts";
 import { actionOf } from "../actions.ts";
+import { agency } from "../world.ts";
 
 const payOut = actionOf({
   name: "pay_out",

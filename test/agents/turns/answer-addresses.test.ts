@@ -2,8 +2,8 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { memory } from "../../../adapters/storage/memory/index.ts";
-import { type Agency, agency, visitor } from "../world.ts";
 import { actionOf } from "../actions.ts";
+import { agency, visitor, type Agency } from "../world.ts";
 
 describe("a contact with two numbers", () => {
   const second = "+15005550102";

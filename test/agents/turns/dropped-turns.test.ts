@@ -5,16 +5,16 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { memory } from "../../../adapters/storage/memory/index.ts";
-import type { AgentModel } from "../../../src/ports/agent-model.ts";
-import { type Action, action } from "../../../src/ports/action.ts";
-import type { Policy } from "../../../src/ports/policy.ts";
-import { tablesWith } from "../../support/storage/rows.ts";
 import { TidingsError } from "../../../src/kernel/errors.ts";
 import { messages } from "../../../src/messages/rows.ts";
-import { over } from "../../support/over.ts";
+import { action, type Action } from "../../../src/ports/action.ts";
+import type { AgentModel } from "../../../src/ports/agent-model.ts";
+import type { Policy } from "../../../src/ports/policy.ts";
 import { held } from "../../support/engines/carrier.ts";
-import { agency, type Agency } from "../world.ts";
+import { over } from "../../support/over.ts";
 import { mortal } from "../../support/storage/groups.ts";
+import { tablesWith } from "../../support/storage/rows.ts";
+import { agency, type Agency } from "../world.ts";
 
 const usage = { input_tokens: 30, output_tokens: 10 };
 

@@ -7,8 +7,8 @@ import type { ModelAnswer, ModelTurn } from "../../../src/ports/agent-model.ts";
 import type { Policy } from "../../../src/ports/policy.ts";
 import { held } from "../../support/engines/carrier.ts";
 import { stopped, stopping } from "../../support/engines/world.ts";
-import { agency, echo, visitor } from "../world.ts";
 import { actionOf } from "../actions.ts";
+import { agency, echo, visitor } from "../world.ts";
 
 test("an engine that stops with deadlineMs 0 releases its turn to other engines at once", async () => {
   const storage = memory();

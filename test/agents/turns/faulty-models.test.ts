@@ -3,16 +3,16 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { languageModel } from "../../../adapters/models/index.ts";
 import { memory } from "../../../adapters/storage/memory/index.ts";
-import { messages } from "../../../src/messages/rows.ts";
 import { runs } from "../../../src/agents/runs/rows.ts";
+import { messages } from "../../../src/messages/rows.ts";
 import type { Action } from "../../../src/ports/action.ts";
 import type { AgentModel, Json, ModelAnswer, ModelCall } from "../../../src/ports/agent-model.ts";
 import type { StoragePort } from "../../../src/ports/storage.ts";
-import { rowsOf } from "../../support/storage/rows.ts";
 import { anyCharacter } from "../../support/any-character.ts";
+import { rowsOf } from "../../support/storage/rows.ts";
 import { lightStorages } from "../../support/storage/storages.ts";
-import { type Agency, agency } from "../world.ts";
 import { actionOf } from "../actions.ts";
+import { agency, type Agency } from "../world.ts";
 
 type Respond = AgentModel["respond"];
 

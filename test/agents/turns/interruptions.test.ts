@@ -2,21 +2,21 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { memory } from "../../../adapters/storage/memory/index.ts";
-import type { AccountHandle } from "../../../src/host/handles/handles.ts";
+import { SharedStorage } from "../../../adapters/testing/world/ports/shared-storage.ts";
 import type { MessagingEngine } from "../../../src/engine.ts";
+import type { AccountHandle } from "../../../src/host/handles/handles.ts";
 import { TidingsError } from "../../../src/kernel/errors.ts";
 import type { Action } from "../../../src/ports/action.ts";
 import type { AgentModel } from "../../../src/ports/agent-model.ts";
 import type { StoragePort } from "../../../src/ports/storage.ts";
-import { tablesWith } from "../../support/storage/rows.ts";
-import { SharedStorage } from "../../../adapters/testing/world/ports/shared-storage.ts";
-import { cases, isLong, pointsApart } from "../../support/runs.ts";
-import { type Ground, storages } from "../../support/storage/storages.ts";
 import { stopped, world } from "../../support/engines/world.ts";
-import { checkInvariants, type ActionCalls, said } from "./invariants.ts";
-import { over } from "../../support/over.ts";
 import { outcome } from "../../support/outcome.ts";
+import { over } from "../../support/over.ts";
+import { cases, isLong, pointsApart } from "../../support/runs.ts";
+import { tablesWith } from "../../support/storage/rows.ts";
+import { storages, type Ground } from "../../support/storage/storages.ts";
 import { actionOf } from "../actions.ts";
+import { checkInvariants, said, type ActionCalls } from "./invariants.ts";
 
 const ann = "+15005550101";
 const bob = "+15005550102";

@@ -1,14 +1,14 @@
 /** Invariants of agents' conversations once all work is done. */
 import { expect } from "vitest";
+import { agentSessions, type AgentSessionRow } from "../../../src/agents/rows.ts";
+import { runs, type RunRow } from "../../../src/agents/runs/rows.ts";
+import { conversations, type ConversationRow } from "../../../src/conversations/rows.ts";
 import type { AccountHandle } from "../../../src/host/handles/handles.ts";
-import { type AgentSessionRow, agentSessions } from "../../../src/agents/rows.ts";
-import { type ConversationRow, conversations } from "../../../src/conversations/rows.ts";
 import { messages, type MessageRow } from "../../../src/messages/rows.ts";
-import { type RunRow, runs } from "../../../src/agents/runs/rows.ts";
 import type { StoragePort } from "../../../src/ports/storage.ts";
 import type { Event } from "../../../src/webhooks/event-catalog.ts";
-import { rowsOf } from "../../support/storage/rows.ts";
 import { everyEvent } from "../../support/pages.ts";
+import { rowsOf } from "../../support/storage/rows.ts";
 
 /** Calls of actions, as the host application saw them. */
 export type ActionCalls = {

@@ -3,8 +3,8 @@ import { describe, expect, test } from "vitest";
 import { memory } from "../../../adapters/storage/memory/index.ts";
 import type { Action } from "../../../src/ports/action.ts";
 import type { ModelTurn } from "../../../src/ports/agent-model.ts";
-import { agency, echo, visitor } from "../world.ts";
 import { actionOf } from "../actions.ts";
+import { agency, echo, visitor } from "../world.ts";
 
 describe("a trigger", () => {
   const greeting = {

@@ -7,9 +7,9 @@ import type { AgentModel } from "../../../src/ports/agent-model.ts";
 import type { StoragePort } from "../../../src/ports/storage.ts";
 import { held } from "../../support/engines/carrier.ts";
 import { isLong } from "../../support/runs.ts";
-import { type StorageCase, storages } from "../../support/storage/storages.ts";
-import { agency, type AgencyOptions } from "../world.ts";
+import { storages, type StorageCase } from "../../support/storage/storages.ts";
 import { actionOf } from "../actions.ts";
+import { agency, type AgencyOptions } from "../world.ts";
 
 const notice = { name: "Notice", steps: [{ id: "tell", type: "send", text: "A notice" }] } as const;
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { memory } from "../../../adapters/storage/memory/index.ts";
 import { rules } from "../../../adapters/models/index.ts";
+import { memory } from "../../../adapters/storage/memory/index.ts";
 import { agency } from "../world.ts";
 
 const told = "I'm allergic to nuts.";

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { memory } from "../../../adapters/storage/memory/index.ts";
-import { agency } from "../world.ts";
 import { actionOf } from "../actions.ts";
+import { agency } from "../world.ts";
 
 describe("the limit of replies per minute", () => {
   test("holds back replies; one reply then answers what waited", async () => {

@@ -1,12 +1,12 @@
 /** An agent's rules in playbooks, refused replies and time-outs of the queue. */
 import { describe, expect, test } from "vitest";
 import { memory } from "../../../adapters/storage/memory/index.ts";
-import { defaultAgent } from "../../../src/agents/types.ts";
 import type { CreatePlaybook } from "../../../src/agents/playbooks/input-types.ts";
+import { defaultAgent } from "../../../src/agents/types.ts";
 import type { ModelTurn } from "../../../src/ports/agent-model.ts";
 import { world } from "../../support/engines/world.ts";
-import { type Agency, type AgencyOptions, agency, survey } from "../world.ts";
 import { actionOf } from "../actions.ts";
+import { agency, survey, type Agency, type AgencyOptions } from "../world.ts";
 
 const message = "I'll get a colleague.";
 const lookUp = actionOf({

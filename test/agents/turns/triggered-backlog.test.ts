@@ -3,10 +3,10 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import { memory } from "../../../adapters/storage/memory/index.ts";
 import { runs } from "../../../src/agents/runs/rows.ts";
-import { rowsOf } from "../../support/storage/rows.ts";
-import { agency } from "../world.ts";
 import { isLong } from "../../support/runs.ts";
+import { rowsOf } from "../../support/storage/rows.ts";
 import { actionOf } from "../actions.ts";
+import { agency } from "../world.ts";
 
 test.runIf(isLong)(
   "a contact is answered at once while hundreds of slow triggered actions run and wait",

@@ -6,8 +6,8 @@ import type { CreateAgent } from "../../../src/agents/types.ts";
 import type { ModelAnswer, ModelTurn } from "../../../src/ports/agent-model.ts";
 import { isLong } from "../../support/runs.ts";
 import { storages } from "../../support/storage/storages.ts";
-import { agency, echo, visitor } from "../world.ts";
 import { actionOf } from "../actions.ts";
+import { agency, echo, visitor } from "../world.ts";
 
 describe.each(storages)("an agent on $name", ({ name, open }) => {
   /** What does not depend on the storage. See `lightStorages`. */

@@ -1,15 +1,15 @@
-import { connect, type Socket } from "node:net";
 import { once } from "node:events";
+import { connect, type Socket } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { reportLines, UnreadReports } from "../../../src/api/responses/report-lines.ts";
-import type { ImportReport } from "../../../src/contacts/import/import-types.ts";
-import { call, jsonOf } from "../../api/call.ts";
 import {
   ask,
   parseAnswers,
   type RawAnswer,
 } from "../../../adapters/testing/conformance/mount/raw-http.ts";
-import { mountings, type Running, serve } from "../../api/servers.ts";
+import { reportLines, UnreadReports } from "../../../src/api/responses/report-lines.ts";
+import type { ImportReport } from "../../../src/contacts/import/import-types.ts";
+import { call, jsonOf } from "../../api/call.ts";
+import { mountings, serve, type Running } from "../../api/servers.ts";
 import { world, type World } from "../../api/world.ts";
 import { cases, isLong } from "../../support/runs.ts";
 

@@ -7,12 +7,12 @@ import { sqlite } from "../../../adapters/storage/sqlite/index.ts";
 import { consentByAddress, consentEvidence } from "../../../src/contacts/consent/rows.ts";
 import type { ImportContact, ImportReport } from "../../../src/contacts/import/import-types.ts";
 import type { MessagingEngine } from "../../../src/engine.ts";
+import { world } from "../../support/engines/world.ts";
 import { heapInUse } from "../../support/heap.ts";
 import { isLong, runsOn } from "../../support/runs.ts";
-import { storages } from "../../support/storage/storages.ts";
-import { world } from "../../support/engines/world.ts";
-import { imported } from "../helpers.ts";
 import { rowsOf } from "../../support/storage/rows.ts";
+import { storages } from "../../support/storage/storages.ts";
+import { imported } from "../helpers.ts";
 
 const phone = (i: number): string => `+1500${String(i).padStart(7, "0")}`;
 

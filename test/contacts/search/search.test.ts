@@ -1,13 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Contact } from "../../../src/contacts/types.ts";
 import type { CreateContact, SearchContacts } from "../../../src/contacts/input-types.ts";
+import type { Contact } from "../../../src/contacts/types.ts";
 import type { Contacts } from "../../../src/host/handles/contact-handles.ts";
 import type { Search } from "../../../src/ports/storage.ts";
+import { world } from "../../support/engines/world.ts";
 import { over } from "../../support/over.ts";
 import { cases, isLong, runsOn } from "../../support/runs.ts";
-import { type StorageCase, storages } from "../../support/storage/storages.ts";
-import { world } from "../../support/engines/world.ts";
+import { storages, type StorageCase } from "../../support/storage/storages.ts";
 
 const names = [
   "Ann",

@@ -1,17 +1,17 @@
 import { mkdtempSync, rmSync } from "node:fs";
-import { DatabaseSync } from "node:sqlite";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { postgres } from "../../../adapters/storage/postgres/index.ts";
 import { sqlite } from "../../../adapters/storage/sqlite/index.ts";
+import { schemaOf, type Collection } from "../../../src/ports/collection.ts";
 import { collection, nullable, text } from "../../../src/ports/define-collection.ts";
-import { type Collection, schemaOf } from "../../../src/ports/collection.ts";
 import { StorageConflict, type StoragePort } from "../../../src/ports/storage.ts";
+import { world } from "../../support/engines/world.ts";
 import { makeDatabase } from "../../support/postgres/temporary-database.ts";
 import { serverUrl } from "../../support/postgres/test-database.ts";
 import { storages } from "../../support/storage/storages.ts";
-import { world } from "../../support/engines/world.ts";
 
 /** The collection in the first version of a schema and in the second. */
 function songs(version: 1 | 2) {

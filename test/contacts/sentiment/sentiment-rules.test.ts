@@ -3,10 +3,10 @@ import { describe, expect, it } from "vitest";
 import {
   addScore,
   isVeryNegative,
-  type SentimentState,
   sentimentOf,
-  validScore,
   trendOf,
+  validScore,
+  type SentimentState,
 } from "../../../src/contacts/sentiment/sentiment-rules.ts";
 import type { SentimentLabel } from "../../../src/contacts/sentiment/sentiment-types.ts";
 

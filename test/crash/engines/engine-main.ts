@@ -5,15 +5,15 @@
  * starts faster than the sources.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Logger, MessagingEngine, TidingsError } from "tidings";
+import { MessagingEngine, TidingsError, type Logger } from "tidings";
 import { httpClient } from "tidings/http-client";
 import { nodeHandler } from "tidings/node";
 import { system } from "tidings/system";
-import { type Epoch, fastClock } from "../clock.ts";
+import { fastClock, type Epoch } from "../clock.ts";
 import { listen } from "../outside/http.ts";
-import { outsideTransport } from "./outside-transport.ts";
 import { endpoints, transportName } from "../outside/protocol.ts";
 import { openStorage, type StorageSettings } from "../storages/storages.ts";
+import { outsideTransport } from "./outside-transport.ts";
 
 export interface ProcessSettings {
   readonly storage: StorageSettings;

@@ -1,9 +1,9 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { createInterface } from "node:readline";
-import type { ProcessSettings } from "./engine-main.ts";
 import { withDeadline } from "../with-deadline.ts";
+import type { ProcessSettings } from "./engine-main.ts";
 
 /** Nothing listens on this port (tcpmux). */
 const noPort = 1;

@@ -2,13 +2,13 @@ import { TidingsError } from "tidings";
 import type { LookupAnswer, SendAnswer, Transport } from "../../../src/ports/transport.ts";
 import { post } from "../outside/http.ts";
 import {
-  type LookupCall,
-  type SendCall,
   sharedSecret,
   signatureHeader,
   signatureOf,
-  type CallbackBody,
   transportName,
+  type CallbackBody,
+  type LookupCall,
+  type SendCall,
 } from "../outside/protocol.ts";
 
 /** A transport to the carrier of the crash test. A call without an answer throws. */

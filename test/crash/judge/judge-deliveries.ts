@@ -1,8 +1,8 @@
 import { endpoints } from "../outside/protocol.ts";
 import type { WebhookRequest } from "../outside/receiver.ts";
 import type {
-  StoredDeliveryAttempt,
   StoredDelivery,
+  StoredDeliveryAttempt,
   StoredEvent,
 } from "../storages/database-view.ts";
 

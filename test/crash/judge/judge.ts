@@ -1,6 +1,6 @@
 import type { Ledger, LedgerCall } from "../outside/carrier.ts";
-import { type DeliveryEvidence, misrecorded, undelivered } from "./judge-deliveries.ts";
 import type { StoredAttempt, StoredMessage } from "../storages/database-view.ts";
+import { misrecorded, undelivered, type DeliveryEvidence } from "./judge-deliveries.ts";
 
 export interface Evidence extends DeliveryEvidence {
   /** The acknowledged message's id by idempotency key. */

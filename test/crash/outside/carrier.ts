@@ -4,8 +4,8 @@
  * by callback, repeated until an engine accepts them, or by look-up.
  */
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
-import { setTimeout as sleep } from "node:timers/promises";
 import { json } from "node:stream/consumers";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Clock } from "../../../src/ports/clock.ts";
 import type {
   LookupAnswer,
@@ -14,14 +14,14 @@ import type {
   SendAnswer,
 } from "../../../src/ports/transport.ts";
 import type { Dice } from "../dice.ts";
-import { listen, type Listening, post } from "./http.ts";
+import { listen, post, type Listening } from "./http.ts";
 import {
-  type LookupCall,
-  type SendCall,
   sharedSecret,
   signatureHeader,
   signatureOf,
   transportName,
+  type LookupCall,
+  type SendCall,
 } from "./protocol.ts";
 
 /**

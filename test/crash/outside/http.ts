@@ -2,9 +2,9 @@
 import {
   Agent,
   createServer,
+  request,
   type IncomingHttpHeaders,
   type IncomingMessage,
-  request,
   type Server,
   type ServerResponse,
 } from "node:http";

@@ -2,8 +2,8 @@
  * Webhook receivers outside the processes that are killed. They record every request. At random
  * they refuse an event, or drop the connection, the first time that it arrives.
  */
-import { createServer, type Server } from "node:https";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { createServer, type Server } from "node:https";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Clock } from "../../../src/ports/clock.ts";

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type pg from "pg";
 import type { PostgresProxy, Statement } from "../../support/postgres/proxy.ts";
+import { startPostgres, type PostgresServer } from "../../support/postgres/server.ts";
 import { makeDatabase } from "../../support/postgres/temporary-database.ts";
-import { type PostgresServer, startPostgres } from "../../support/postgres/server.ts";
 import type { Dice } from "../dice.ts";
+import { databaseView, type DatabaseView, type Query } from "./database-view.ts";
 import type { CrashedStorage, Mishap } from "./storages.ts";
-import { type Query, type DatabaseView, databaseView } from "./database-view.ts";
 
 /**
  * PostgreSQL: the server that `DATABASE_URL` names, or one of its own. The engines connect through

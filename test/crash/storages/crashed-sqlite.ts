@@ -5,9 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { promisify } from "node:util";
-import type { CrashedStorage, Mishap } from "./storages.ts";
-import { type DatabaseView, databaseView } from "./database-view.ts";
+import { databaseView, type DatabaseView } from "./database-view.ts";
 import { mountDisk, type SmallDisk } from "./small-disk.ts";
+import type { CrashedStorage, Mishap } from "./storages.ts";
 import { tearLog } from "./torn-log.ts";
 
 const run = promisify(execFile);

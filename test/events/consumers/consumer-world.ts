@@ -1,7 +1,7 @@
 /** Engines, a host table and a consumer that writes to it. */
-import type { Consumer } from "../../../src/events/consumers/consumers.ts";
 import type { MessagingEngine } from "../../../src/engine.ts";
-import { type World, world } from "../../support/engines/world.ts";
+import type { Consumer } from "../../../src/events/consumers/consumers.ts";
+import { world, type World } from "../../support/engines/world.ts";
 import { eventually, type Place, type PlaceCase } from "./storages-with-table.ts";
 
 export const anna = "+15005551001";

@@ -1,14 +1,14 @@
-import type { Event } from "../../../src/webhooks/event-catalog.ts";
 import fc from "fast-check";
-import { describe, it, expect } from "vitest";
+import { describe, expect, it } from "vitest";
+import type { VirtualClock } from "../../../adapters/testing/index.ts";
 import type { MessagingEngine } from "../../../src/engine.ts";
 import type { Consumer } from "../../../src/events/consumers/consumers.ts";
 import { TidingsError } from "../../../src/kernel/errors.ts";
 import type { Group, StoragePort } from "../../../src/ports/storage.ts";
-import type { VirtualClock } from "../../../adapters/testing/index.ts";
+import type { Event } from "../../../src/webhooks/event-catalog.ts";
+import { stopped, world } from "../../support/engines/world.ts";
 import { over } from "../../support/over.ts";
 import { cases, runsOn } from "../../support/runs.ts";
-import { stopped, world } from "../../support/engines/world.ts";
 import { eventually, later, places } from "./storages-with-table.ts";
 
 /** How often an event's handler fails before it succeeds; `forever` lasts until it is repaired. */

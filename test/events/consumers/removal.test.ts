@@ -4,12 +4,12 @@ import type { MessagingEngine } from "../../../src/engine.ts";
 import { consumerEvents, consumers, maxConsumers } from "../../../src/events/consumers/rows.ts";
 import type { StoragePort, Write } from "../../../src/ports/storage.ts";
 import { jobs } from "../../../src/queue/jobs/rows.ts";
-import { rowsOf } from "../../support/storage/rows.ts";
 import { held } from "../../support/engines/carrier.ts";
-import { lightStorages, storages } from "../../support/storage/storages.ts";
 import { world, type World } from "../../support/engines/world.ts";
-import { eventually } from "./storages-with-table.ts";
 import { beforeCommits } from "../../support/storage/groups.ts";
+import { rowsOf } from "../../support/storage/rows.ts";
+import { lightStorages, storages } from "../../support/storage/storages.ts";
+import { eventually } from "./storages-with-table.ts";
 
 const anna = "+15005551001";
 const texts = ["swordfish", "trout", "salmon"];

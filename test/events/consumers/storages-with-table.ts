@@ -1,8 +1,8 @@
 /** Storages with a host application's table that handlers write to. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { memory } from "../../../adapters/storage/memory/index.ts";
-import type { StoragePort } from "../../../src/ports/storage.ts";
 import type { VirtualClock } from "../../../adapters/testing/index.ts";
+import type { StoragePort } from "../../../src/ports/storage.ts";
 import { hosts, note } from "../../adapters/transactions/hosts.ts";
 import { cases } from "../../support/runs.ts";
 import type { StorageCase } from "../../support/storage/storages.ts";

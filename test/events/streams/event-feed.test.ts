@@ -7,7 +7,7 @@ import type { Range } from "../../../src/ports/storage.ts";
 import { over } from "../../support/over.ts";
 import { runsOn } from "../../support/runs.ts";
 import { storages } from "../../support/storage/storages.ts";
-import { busy, commit, event, opened, quiet, type StreamProcess, streamProcess } from "../log.ts";
+import { busy, commit, event, opened, quiet, streamProcess, type StreamProcess } from "../log.ts";
 
 const types = ["contact.created", "contact.updated"] as const;
 const scopes = [quiet, busy];

@@ -2,16 +2,16 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { memory } from "../../../adapters/storage/memory/index.ts";
 import type { MessagingEngine } from "../../../src/engine.ts";
-import { type EventRow, eventsOfAccount } from "../../../src/events/rows.ts";
+import { eventsOfAccount, type EventRow } from "../../../src/events/rows.ts";
 import type { StreamEvents } from "../../../src/events/streams/event-stream.ts";
-import type { StoragePort } from "../../../src/ports/storage.ts";
 import type { Scope } from "../../../src/kernel/ids.ts";
+import type { StoragePort } from "../../../src/ports/storage.ts";
 import { call } from "../../api/call.ts";
+import { stopped, world } from "../../support/engines/world.ts";
 import { eventually } from "../../support/eventually.ts";
 import { over } from "../../support/over.ts";
 import { lightStorages, storages } from "../../support/storage/storages.ts";
-import { stopped, world } from "../../support/engines/world.ts";
-import { busy, commit, event, opened, quiet, type StreamProcess, streamProcess } from "../log.ts";
+import { busy, commit, event, opened, quiet, streamProcess, type StreamProcess } from "../log.ts";
 
 interface Followed extends Omit<StreamProcess, "open"> {
   /** The stream's event ids, in order. */

@@ -1,6 +1,6 @@
-import { TidingsError } from "../../../src/index.ts";
-import { playbooks } from "../../../src/agents/playbooks/rows.ts";
 import { keys } from "../../../src/accounts/keys/rows.ts";
+import { playbooks } from "../../../src/agents/playbooks/rows.ts";
+import { TidingsError } from "../../../src/index.ts";
 import { observations } from "../../../src/observations/rows.ts";
 import { operators } from "../../../src/operators/rows.ts";
 import { senders } from "../../../src/senders/rows.ts";

@@ -1,10 +1,10 @@
+import type { CreatePlaybook } from "../../../src/agents/playbooks/input-types.ts";
+import { playbooks } from "../../../src/agents/playbooks/rows.ts";
 import { agents, type AgentRow } from "../../../src/agents/rows.ts";
+import { runs } from "../../../src/agents/runs/rows.ts";
 import type { CreateAgent } from "../../../src/agents/types.ts";
 import { contacts } from "../../../src/contacts/rows.ts";
 import { conversations } from "../../../src/conversations/rows.ts";
-import { playbooks } from "../../../src/agents/playbooks/rows.ts";
-import type { CreatePlaybook } from "../../../src/agents/playbooks/input-types.ts";
-import { runs } from "../../../src/agents/runs/rows.ts";
 import { actionNames } from "../action-backend.ts";
 import type { ApiCall } from "../operators.ts";
 import { allRows } from "../rows.ts";

@@ -1,12 +1,12 @@
-import { agents } from "../../../src/agents/rows.ts";
+import type { MessagingEngine } from "../../../adapters/entry.ts";
 import { playbooks } from "../../../src/agents/playbooks/rows.ts";
-import { type RunRow, runs } from "../../../src/agents/runs/rows.ts";
+import { agents } from "../../../src/agents/rows.ts";
+import { runs, type RunRow } from "../../../src/agents/runs/rows.ts";
 import { contacts } from "../../../src/contacts/rows.ts";
 import { conversations } from "../../../src/conversations/rows.ts";
 import { events } from "../../../src/events/rows.ts";
 import { messages } from "../../../src/messages/rows.ts";
 import { deliveries, webhooks } from "../../../src/webhooks/rows.ts";
-import type { MessagingEngine } from "../../../adapters/entry.ts";
 import { laws } from "../invariant.ts";
 import { allRows } from "../rows.ts";
 import type { World } from "../world.ts";

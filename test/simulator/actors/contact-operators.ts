@@ -1,6 +1,6 @@
-import { contacts, type ContactRow } from "../../../src/contacts/rows.ts";
-import type { UpdateContact } from "../../../src/contacts/input-types.ts";
 import type { ImportContact } from "../../../src/contacts/import/import-types.ts";
+import type { UpdateContact } from "../../../src/contacts/input-types.ts";
+import { contacts, type ContactRow } from "../../../src/contacts/rows.ts";
 import { laws } from "../invariant.ts";
 import { contactsMatching, searchFinds } from "../invariants/search.ts";
 import { personalDataIn } from "../personal-data.ts";

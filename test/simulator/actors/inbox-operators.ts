@@ -1,6 +1,6 @@
 import { agents } from "../../../src/agents/rows.ts";
-import { conversations, type ConversationRow } from "../../../src/conversations/rows.ts";
 import { runs } from "../../../src/agents/runs/rows.ts";
+import { conversations, type ConversationRow } from "../../../src/conversations/rows.ts";
 import type { ApiCall } from "../operators.ts";
 import { allRows } from "../rows.ts";
 import type { World } from "../world.ts";

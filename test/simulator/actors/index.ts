@@ -1,7 +1,7 @@
 import type { Actor } from "./actor.ts";
 import { administrators } from "./administrators.ts";
-import { apiReaders } from "./api-readers.ts";
 import { agentOperators } from "./agent-operators.ts";
+import { apiReaders } from "./api-readers.ts";
 import { contactOperators } from "./contact-operators.ts";
 import { keywordTexter, plainTexter, questionTexter } from "./inbound-texters.ts";
 import { inboxOperators } from "./inbox-operators.ts";

@@ -1,6 +1,6 @@
-import { messages } from "../../../src/messages/rows.ts";
 import type { Message, MessagingEngine } from "../../../adapters/entry.ts";
-import { type Edit, type SendRequest, told } from "../clients.ts";
+import { messages } from "../../../src/messages/rows.ts";
+import { told, type Edit, type SendRequest } from "../clients.ts";
 import { laws } from "../invariant.ts";
 import { statusRank } from "../invariants/status.ts";
 import { allRows } from "../rows.ts";

@@ -1,4 +1,4 @@
-import { deliveries, type WebhookRow, webhooks } from "../../../src/webhooks/rows.ts";
+import { deliveries, webhooks, type WebhookRow } from "../../../src/webhooks/rows.ts";
 import type { ApiCall } from "../operators.ts";
 import { allRows } from "../rows.ts";
 import type { World } from "../world.ts";

@@ -1,6 +1,6 @@
 import { defaultAccountId } from "../../../src/accounts/prepare-storage.ts";
+import { runs, type RunRow } from "../../../src/agents/runs/rows.ts";
 import { conversationById } from "../../../src/conversations/rows.ts";
-import { type RunRow, runs } from "../../../src/agents/runs/rows.ts";
 import type { Write } from "../../../src/ports/storage.ts";
 import type { ActionEffect } from "../action-backend.ts";
 import type { Invariant, Violation } from "../invariant.ts";

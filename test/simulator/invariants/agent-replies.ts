@@ -1,10 +1,10 @@
-import { firstNumber } from "../../../src/conversations/places.ts";
+import { runs, type RunRow } from "../../../src/agents/runs/rows.ts";
 import { identityByAddress } from "../../../src/contacts/rows.ts";
+import { firstNumber } from "../../../src/conversations/places.ts";
 import { conversationById, conversations } from "../../../src/conversations/rows.ts";
 import type { Conversation } from "../../../src/conversations/types.ts";
-import { type MessageRow, messages, messagesOfConversation } from "../../../src/messages/rows.ts";
 import { mediumOf } from "../../../src/kernel/channels.ts";
-import { type RunRow, runs } from "../../../src/agents/runs/rows.ts";
+import { messages, messagesOfConversation, type MessageRow } from "../../../src/messages/rows.ts";
 import type { Write } from "../../../src/ports/storage.ts";
 import { conversationChanges } from "../conversation-changes.ts";
 import type { Invariant, Violation } from "../invariant.ts";

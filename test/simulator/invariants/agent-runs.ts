@@ -1,6 +1,6 @@
-import { events } from "../../../src/events/rows.ts";
-import { type RunRow, runs } from "../../../src/agents/runs/rows.ts";
+import { runs, type RunRow } from "../../../src/agents/runs/rows.ts";
 import type { Run } from "../../../src/agents/runs/types.ts";
+import { events } from "../../../src/events/rows.ts";
 import type { Invariant } from "../invariant.ts";
 import { allRows, insertedRows, removedIds, writtenRows } from "../rows.ts";
 

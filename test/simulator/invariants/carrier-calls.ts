@@ -1,13 +1,13 @@
+import type { CarrierCall } from "../../../adapters/testing/index.ts";
+import { maxDelayMs, maxSkewMs } from "../../../adapters/testing/world/faults.ts";
+import { callDeadlineMs } from "../../../src/messages/hand-over/call-carrier.ts";
 import {
   attemptById,
-  type AttemptRow,
   attempts,
   messageById,
   timelineById,
+  type AttemptRow,
 } from "../../../src/messages/rows.ts";
-import { callDeadlineMs } from "../../../src/messages/hand-over/call-carrier.ts";
-import { maxDelayMs, maxSkewMs } from "../../../adapters/testing/world/faults.ts";
-import type { CarrierCall } from "../../../adapters/testing/index.ts";
 import type { Invariant } from "../invariant.ts";
 import { insertedRows, readRows } from "../rows.ts";
 import { fallsBack } from "../settings.ts";

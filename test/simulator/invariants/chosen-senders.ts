@@ -1,6 +1,6 @@
 import { identities } from "../../../src/contacts/rows.ts";
 import type { SenderId } from "../../../src/kernel/ids.ts";
-import { type MessageRow, messages } from "../../../src/messages/rows.ts";
+import { messages, type MessageRow } from "../../../src/messages/rows.ts";
 import type { Clock } from "../../../src/ports/clock.ts";
 import type { StoragePort, Write } from "../../../src/ports/storage.ts";
 import { rankSenders } from "../../../src/senders/choose-sender.ts";

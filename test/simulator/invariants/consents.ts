@@ -1,7 +1,7 @@
 import { identities } from "../../../src/contacts/rows.ts";
 import { events, type EventRow } from "../../../src/events/rows.ts";
-import { attempts, messageById, messages, type MessageRow } from "../../../src/messages/rows.ts";
 import { mediumOf } from "../../../src/kernel/channels.ts";
+import { attempts, messageById, messages, type MessageRow } from "../../../src/messages/rows.ts";
 import type { Write } from "../../../src/ports/storage.ts";
 import { keywordTexts } from "../actors/inbound-texters.ts";
 import type { Invariant, Violation } from "../invariant.ts";

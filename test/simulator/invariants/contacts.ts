@@ -1,10 +1,10 @@
-import { isOutsideThread } from "../../../src/conversations/places.ts";
 import {
   contactLabels,
   contacts,
   identities,
   identitiesOfContact,
 } from "../../../src/contacts/rows.ts";
+import { isOutsideThread } from "../../../src/conversations/places.ts";
 import {
   conversationLabels,
   conversations,
@@ -15,7 +15,7 @@ import { messages, messagesOfContact } from "../../../src/messages/rows.ts";
 import { observations } from "../../../src/observations/rows.ts";
 import { messageScores } from "../../../src/sentiment/rows.ts";
 import { mail } from "../../../src/webchat/rows.ts";
-import type { Violation, Invariant } from "../invariant.ts";
+import type { Invariant, Violation } from "../invariant.ts";
 import { allRows, readRows } from "../rows.ts";
 
 export const uniqueAddresses: Invariant = {

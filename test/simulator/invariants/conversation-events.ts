@@ -1,5 +1,5 @@
 import { contactById } from "../../../src/contacts/rows.ts";
-import { type ConversationRow, conversations } from "../../../src/conversations/rows.ts";
+import { conversations, type ConversationRow } from "../../../src/conversations/rows.ts";
 import type { Conversation } from "../../../src/conversations/types.ts";
 import { events } from "../../../src/events/rows.ts";
 import type { Invariant } from "../invariant.ts";

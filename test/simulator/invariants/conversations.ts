@@ -1,19 +1,20 @@
+import { runs } from "../../../src/agents/runs/rows.ts";
 import { contacts } from "../../../src/contacts/rows.ts";
+import { firstNumber, isOutsideThread, lastSequence } from "../../../src/conversations/places.ts";
 import {
   conversationById,
   conversations,
   type ConversationRow,
 } from "../../../src/conversations/rows.ts";
-import { isOutsideThread, lastSequence, firstNumber } from "../../../src/conversations/places.ts";
 import { events } from "../../../src/events/rows.ts";
-import { runs } from "../../../src/agents/runs/rows.ts";
-import { jobByName } from "../../../src/queue/jobs/rows.ts";
-import { messages, type MessageRow } from "../../../src/messages/rows.ts";
 import { mediumOf } from "../../../src/kernel/channels.ts";
+import { messages, type MessageRow } from "../../../src/messages/rows.ts";
 import type { Write } from "../../../src/ports/storage.ts";
+import { jobByName } from "../../../src/queue/jobs/rows.ts";
 import type { Invariant } from "../invariant.ts";
 import { allRows, insertedRows, readRows, removedIds, writtenRows } from "../rows.ts";
 import { reopenHours } from "../settings.ts";
+
 const windowMs = reopenHours * 3_600_000;
 
 /** The messages that a commit inserted, by conversation. */

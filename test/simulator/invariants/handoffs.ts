@@ -1,7 +1,7 @@
-import type { Conversation, Handler } from "../../../src/conversations/types.ts";
-import { contacts } from "../../../src/contacts/rows.ts";
-import { events } from "../../../src/events/rows.ts";
 import { runs } from "../../../src/agents/runs/rows.ts";
+import { contacts } from "../../../src/contacts/rows.ts";
+import type { Conversation, Handler } from "../../../src/conversations/types.ts";
+import { events } from "../../../src/events/rows.ts";
 import { conversationChanges, conversationIn } from "../conversation-changes.ts";
 import type { Invariant } from "../invariant.ts";
 import { insertedRows, removedIds, writtenRows } from "../rows.ts";

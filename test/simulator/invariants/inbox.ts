@@ -1,6 +1,6 @@
-import { conversations, type ConversationRow } from "../../../src/conversations/rows.ts";
-import type { ListConversations } from "../../../src/conversations/input-types.ts";
 import type { MessagingEngine } from "../../../adapters/entry.ts";
+import type { ListConversations } from "../../../src/conversations/input-types.ts";
+import { conversations, type ConversationRow } from "../../../src/conversations/rows.ts";
 import { labels } from "../actors/inbox-operators.ts";
 import type { Invariant, Violation } from "../invariant.ts";
 import { allRows, writtenRows } from "../rows.ts";

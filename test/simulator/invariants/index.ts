@@ -1,4 +1,4 @@
-import { type Invariant, laws } from "../invariant.ts";
+import { laws, type Invariant } from "../invariant.ts";
 import { actionDoneOnce, approvedBeforeAction, recordedBeforeCall } from "./actions.ts";
 import {
   agentAnswersOnce,
@@ -14,14 +14,15 @@ import {
   sentAtMostOnce,
   sentWithinItsTime,
 } from "./carrier-calls.ts";
+import { senderChosen } from "./chosen-senders.ts";
 import {
   agentsRespectOptOuts,
   optOutConfirmedOnce,
   optOutsRespected,
   yesAnswersQuestions,
 } from "./consents.ts";
+import { consumedInOrder } from "./consumers.ts";
 import { lastMessageTime, mergesComplete, noOrphans, uniqueAddresses } from "./contacts.ts";
-import { senderChosen } from "./chosen-senders.ts";
 import { conversationEventsMatch } from "./conversation-events.ts";
 import {
   mergeKeepsActive,
@@ -47,7 +48,6 @@ import {
   waitingMessagesHaveJobs,
 } from "./message-order.ts";
 import { policyAllowed, quietHoursRespected } from "./policies.ts";
-import { consumedInOrder } from "./consumers.ts";
 import { retriesOnSchedule } from "./retries.ts";
 import { searchFinds } from "./search.ts";
 import { oneTransportAtATime, rateLimited, refusalsAreFinal, routeFollowed } from "./senders.ts";

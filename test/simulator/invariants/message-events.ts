@@ -1,6 +1,6 @@
-import { type EventRow, eventsByPosition } from "../../../src/events/rows.ts";
-import { messages } from "../../../src/messages/rows.ts";
+import { eventsByPosition, type EventRow } from "../../../src/events/rows.ts";
 import type { MessageStatus } from "../../../src/index.ts";
+import { messages } from "../../../src/messages/rows.ts";
 import type { Invariant, Violation } from "../invariant.ts";
 import { allRows, insertedRows } from "../rows.ts";
 import { fallsBack } from "../settings.ts";

@@ -1,16 +1,16 @@
 import { firstNumber } from "../../../src/conversations/places.ts";
-import { jobClasses } from "../../../src/queue/jobs/classes.ts";
-import { classOf, decodeLane } from "../../../src/queue/jobs/lane.ts";
-import { jobByName, jobs, type JobRow } from "../../../src/queue/jobs/rows.ts";
+import { sendClassOf } from "../../../src/messages/job-orders.ts";
 import {
   attempts,
   messageById,
   messages,
-  type MessageRow,
   outbox,
   scheduledInConversation,
+  type MessageRow,
 } from "../../../src/messages/rows.ts";
-import { sendClassOf } from "../../../src/messages/job-orders.ts";
+import { jobClasses } from "../../../src/queue/jobs/classes.ts";
+import { classOf, decodeLane } from "../../../src/queue/jobs/lane.ts";
+import { jobByName, jobs, type JobRow } from "../../../src/queue/jobs/rows.ts";
 import type { Invariant, Violation } from "../invariant.ts";
 import { allRows, insertedRows, readRows, writtenRows } from "../rows.ts";
 

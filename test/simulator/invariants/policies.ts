@@ -1,6 +1,6 @@
 import { contactById, identityByAddress } from "../../../src/contacts/rows.ts";
-import { attempts, messageById } from "../../../src/messages/rows.ts";
 import { mediumOf } from "../../../src/kernel/channels.ts";
+import { attempts, messageById } from "../../../src/messages/rows.ts";
 import type { QuietHours } from "../../../src/operations/consent-options.ts";
 import type { Invariant } from "../invariant.ts";
 import { insertedRows, readRows } from "../rows.ts";

@@ -1,11 +1,11 @@
 import {
   attempts,
-  type AttemptRow,
   attemptsOfMessage,
   messageById,
+  type AttemptRow,
 } from "../../../src/messages/rows.ts";
-import { senderHandOvers, senders } from "../../../src/senders/rows.ts";
 import type { StoragePort } from "../../../src/ports/storage.ts";
+import { senderHandOvers, senders } from "../../../src/senders/rows.ts";
 import type { Invariant } from "../invariant.ts";
 import { allRows, insertedRows, readRows, writtenRows } from "../rows.ts";
 import { fallsBack, primaryTransport, senderAddresses } from "../settings.ts";

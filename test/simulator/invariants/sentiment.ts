@@ -1,9 +1,9 @@
 import { contacts } from "../../../src/contacts/rows.ts";
+import type { SentimentState } from "../../../src/contacts/sentiment/sentiment-rules.ts";
 import { events } from "../../../src/events/rows.ts";
 import { messages } from "../../../src/messages/rows.ts";
-import { messageScores, type MessageScoreRow } from "../../../src/sentiment/rows.ts";
-import type { SentimentState } from "../../../src/contacts/sentiment/sentiment-rules.ts";
 import type { Write } from "../../../src/ports/storage.ts";
+import { messageScores, type MessageScoreRow } from "../../../src/sentiment/rows.ts";
 import type { Invariant } from "../invariant.ts";
 import { allRows, insertedRows, writtenRows } from "../rows.ts";
 import type { World } from "../world.ts";

@@ -1,7 +1,7 @@
+import type { IssuedReceipt } from "../../../adapters/testing/index.ts";
 import { attemptsOfMessage, messages } from "../../../src/messages/rows.ts";
 import type { Receipt } from "../../../src/ports/transport.ts";
-import type { IssuedReceipt } from "../../../adapters/testing/index.ts";
-import { type Invariant, laws, type Violation } from "../invariant.ts";
+import { laws, type Invariant, type Violation } from "../invariant.ts";
 import { allRows, readRows } from "../rows.ts";
 import { fallsBack } from "../settings.ts";
 import type { World } from "../world.ts";

@@ -1,7 +1,7 @@
 import { SegmentedMessage } from "sms-segments-calculator";
 import { messageById, messages, type MessageRow } from "../../../src/messages/rows.ts";
 import type { SendRequest } from "../clients.ts";
-import { type Invariant, laws, type Violation } from "../invariant.ts";
+import { laws, type Invariant, type Violation } from "../invariant.ts";
 import { allRows, insertedRows, readRows, writtenRows } from "../rows.ts";
 import { fallsBack } from "../settings.ts";
 import { statusRank } from "./status.ts";

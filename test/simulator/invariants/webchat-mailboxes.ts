@@ -6,8 +6,8 @@ import {
   webchatSessions,
   type WebchatSessionRow,
 } from "../../../src/webchat/rows.ts";
-import { type Browser, messagesOfPost } from "../browser.ts";
-import type { Violation, Invariant } from "../invariant.ts";
+import { messagesOfPost, type Browser } from "../browser.ts";
+import type { Invariant, Violation } from "../invariant.ts";
 import { allRows, readRows } from "../rows.ts";
 import type { World } from "../world.ts";
 

@@ -1,3 +1,5 @@
+import type { WebhookRequest } from "../../../adapters/testing/index.ts";
+import { maxDelayMs } from "../../../adapters/testing/world/faults.ts";
 import { events } from "../../../src/events/rows.ts";
 import { jobByName } from "../../../src/queue/jobs/rows.ts";
 import { patternsOf } from "../../../src/webhooks/event-patterns.ts";
@@ -6,15 +8,13 @@ import {
   deliveries,
   deliveriesInOrder,
   deliveriesOfEvent,
-  type DeliveryAttemptRow,
   deliveryAttempts,
+  webhooks,
+  type DeliveryAttemptRow,
   type DeliveryRow,
   type WebhookRow,
-  webhooks,
 } from "../../../src/webhooks/rows.ts";
 import { delays, maxAttempts, maxJitter } from "../../../src/webhooks/sending/schedule.ts";
-import type { WebhookRequest } from "../../../adapters/testing/index.ts";
-import { maxDelayMs } from "../../../adapters/testing/world/faults.ts";
 import type { Invariant, Violation } from "../invariant.ts";
 import { allRows, insertedRows, readRows, writtenRows } from "../rows.ts";
 import { maxStaleOwnerMs, WebhookHistory } from "../webhook-history.ts";

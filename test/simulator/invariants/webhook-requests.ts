@@ -1,10 +1,10 @@
 import { Webhook as Verifier } from "standardwebhooks";
+import type { WebhookRequest } from "../../../adapters/testing/index.ts";
 import {
   deliveriesInOrder,
   deliveriesOfEvent,
   type WebhookRow,
 } from "../../../src/webhooks/rows.ts";
-import type { WebhookRequest } from "../../../adapters/testing/index.ts";
 import type { Invariant, Violation } from "../invariant.ts";
 import { readRows } from "../rows.ts";
 import { maxReadAgeMs, WebhookHistory } from "../webhook-history.ts";

@@ -1,7 +1,7 @@
 import type { MessagingEngine } from "../../../adapters/entry.ts";
 import type { EngineRun, MetFault } from "../../../adapters/testing/index.ts";
 import { calleesRecordedIn } from "../recorded-calls.ts";
-import { type AnyFault, canOccur, type Place, placesOf } from "./places.ts";
+import { canOccur, placesOf, type AnyFault, type Place } from "./places.ts";
 
 /** How often each fault happened to each operation. A key names a place, a row and a fault. */
 export type Counts = Readonly<Record<string, number>>;

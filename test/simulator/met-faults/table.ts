@@ -1,5 +1,5 @@
 import { cellName, type Counts } from "./coverage.ts";
-import { allCells, type Cell, type Place, places } from "./places.ts";
+import { allCells, places, type Cell, type Place } from "./places.ts";
 
 /** Faults that could have happened and never did, as one line for each row. */
 export function neverMet(counts: Counts): readonly string[] {

@@ -5,8 +5,8 @@ import { simulated } from "../../../adapters/testing/index.ts";
 import { TidingsError } from "../../../src/kernel/index.ts";
 import { silent } from "../../../src/ports/logger.ts";
 import { Store } from "../../../src/store/store.ts";
-import { itemById, items, schema } from "../commands.ts";
 import { withGroups } from "../../support/storage/groups.ts";
+import { itemById, items, schema } from "../commands.ts";
 
 it("a command that waits for a slow storage does not fail because of an earlier outage", async () => {
   const { clock, random } = simulated();

@@ -10,9 +10,9 @@ import { silent } from "../../../src/ports/logger.ts";
 import { StorageConflict, type Write } from "../../../src/ports/storage.ts";
 import { Store } from "../../../src/store/store.ts";
 import { over } from "../../support/over.ts";
+import { beforeCommits } from "../../support/storage/groups.ts";
 import { itemById, items, schema } from "../commands.ts";
 import { put, tokenOf } from "../two-processes.ts";
-import { beforeCommits } from "../../support/storage/groups.ts";
 
 const idsOf = (writes: readonly Write[]): unknown[] =>
   writes.map((write) => ("row" in write ? write.row["id"] : undefined));

@@ -3,8 +3,8 @@ import { describe, expect, it } from "vitest";
 import {
   CommandQueue,
   maxGroupSize,
-  type QueuedCommand,
   type Origin,
+  type QueuedCommand,
 } from "../../../src/store/groups/command-queue.ts";
 
 function newCommand(place: number, origin: Origin): QueuedCommand {

@@ -1,9 +1,9 @@
 /** Commands that meet conflicts while they run, not at their commit. */
 import { describe, expect, it, onTestFinished } from "vitest";
+import { simulated } from "../../../adapters/testing/index.ts";
 import { silent } from "../../../src/ports/logger.ts";
 import { StorageConflict } from "../../../src/ports/storage.ts";
 import { Store } from "../../../src/store/store.ts";
-import { simulated } from "../../../adapters/testing/index.ts";
 import { over } from "../../support/over.ts";
 import { storages } from "../../support/storage/storages.ts";
 import { itemById, items, schema } from "../commands.ts";

@@ -16,10 +16,10 @@ import type { Origin } from "../../../src/store/groups/command-queue.ts";
 import { Store } from "../../../src/store/store.ts";
 import { letWork } from "../../support/engines/let-work.ts";
 import { over } from "../../support/over.ts";
+import { beforeCommits, withGroups } from "../../support/storage/groups.ts";
 import type { Ground, StorageCase } from "../../support/storage/storages.ts";
 import { itemById, items, schema } from "../commands.ts";
 import { inTurn, put, tokenOf, twoProcesses } from "../two-processes.ts";
-import { beforeCommits, withGroups } from "../../support/storage/groups.ts";
 
 const numbered = (count: number, name: string): readonly string[] =>
   Array.from({ length: count }, (_, n) => `${name} ${n + 1}`);

@@ -9,8 +9,8 @@ import { seededRandom, virtualClock } from "../../../adapters/testing/index.ts";
 import { silent } from "../../../src/ports/logger.ts";
 import { Store } from "../../../src/store/store.ts";
 import { over } from "../../support/over.ts";
-import { itemById, items, schema } from "../commands.ts";
 import { beforeCommits } from "../../support/storage/groups.ts";
+import { itemById, items, schema } from "../commands.ts";
 
 /** A store whose commit waits while it inserts the item `held`. */
 async function opened() {

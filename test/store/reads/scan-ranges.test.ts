@@ -1,16 +1,16 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { KeyValue } from "../../../src/ports/collection.ts";
 import {
-  type Item,
   item,
   items,
   itemsByTime,
   schema,
+  type Item,
 } from "../../../adapters/testing/conformance/storage/collections.ts";
-import { type Scan, scanAcross } from "../../../src/store/reads/scan.ts";
+import type { KeyValue } from "../../../src/ports/collection.ts";
 import { comparePlaces } from "../../../src/store/reads/index-order.ts";
 import { unscopedReads as readsOf } from "../../../src/store/reads/reads.ts";
+import { scanAcross, type Scan } from "../../../src/store/reads/scan.ts";
 import { runsOn } from "../../support/runs.ts";
 import { storages } from "../../support/storage/storages.ts";
 

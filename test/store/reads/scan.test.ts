@@ -1,21 +1,21 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { KeyValue, Seen } from "../../../src/ports/collection.ts";
-import type { StoragePort } from "../../../src/ports/storage.ts";
 import {
-  type Item,
   item,
   items,
   itemsByRank,
   itemsByTime,
   schema,
+  type Item,
 } from "../../../adapters/testing/conformance/storage/collections.ts";
-import { type RowFilter, type Scan, scan } from "../../../src/store/reads/scan.ts";
+import type { KeyValue, Seen } from "../../../src/ports/collection.ts";
+import type { StoragePort } from "../../../src/ports/storage.ts";
 import {
   unscopedReads as readsOf,
   type RangeOf,
   type UnscopedReads,
 } from "../../../src/store/reads/reads.ts";
+import { scan, type RowFilter, type Scan } from "../../../src/store/reads/scan.ts";
 import { runsOn } from "../../support/runs.ts";
 import { storages } from "../../support/storage/storages.ts";
 

@@ -1,11 +1,11 @@
 import { expect, onTestFinished, test } from "vitest";
 import { memory } from "../../../adapters/storage/memory/index.ts";
-import { type EventRow, events } from "../../../src/events/rows.ts";
-import { silent } from "../../../src/ports/logger.ts";
-import { schema } from "../../../src/modules.ts";
-import type { UnscopedTx } from "../../../src/store/transactions/transaction.ts";
 import { simulated } from "../../../adapters/testing/index.ts";
+import { events, type EventRow } from "../../../src/events/rows.ts";
+import { schema } from "../../../src/modules.ts";
+import { silent } from "../../../src/ports/logger.ts";
 import { Store } from "../../../src/store/store.ts";
+import type { UnscopedTx } from "../../../src/store/transactions/transaction.ts";
 
 const event = (id: `evt_${string}`): EventRow => ({
   account_id: "acct_a",

@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { encodeLane } from "../../../src/queue/jobs/lane.ts";
 import { jobs, jobsByLane } from "../../../src/queue/jobs/rows.ts";
 import { Overlay } from "../../../src/store/transactions/overlay.ts";
-import { type Entry, noColumns } from "../../../src/store/transactions/touched-rows.ts";
+import { noColumns, type Entry } from "../../../src/store/transactions/touched-rows.ts";
 import { job, laneOf } from "../../queue/job-row.ts";
 
 /** More rows than a search without an index looks through. */

@@ -5,6 +5,7 @@ import { TidingsError } from "../../../src/kernel/errors.ts";
 import type { Store } from "../../../src/store/store.ts";
 import type { UnscopedTx } from "../../../src/store/transactions/transaction.ts";
 import { held } from "../../support/engines/carrier.ts";
+import { beforeCommits, failingCommits } from "../../support/storage/groups.ts";
 import { storages } from "../../support/storage/storages.ts";
 import { itemById, items } from "../commands.ts";
 import {
@@ -17,7 +18,6 @@ import {
   tokenOf,
   twoProcesses,
 } from "../two-processes.ts";
-import { beforeCommits, failingCommits } from "../../support/storage/groups.ts";
 
 /** What another process does to the row that this one keeps, in one commit or several. */
 const changes: Readonly<Record<string, readonly ((tx: UnscopedTx) => Promise<void>)[]>> = {

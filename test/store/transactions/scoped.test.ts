@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { memory } from "../../../adapters/storage/memory/index.ts";
-import { silent } from "../../../src/ports/logger.ts";
-import { integer, scoped, text } from "../../../src/ports/define-collection.ts";
-import { schemaOf } from "../../../src/ports/collection.ts";
-import type { Scope } from "../../../src/kernel/ids.ts";
 import { seededRandom, virtualClock } from "../../../adapters/testing/index.ts";
+import type { Scope } from "../../../src/kernel/ids.ts";
+import { schemaOf } from "../../../src/ports/collection.ts";
+import { integer, scoped, text } from "../../../src/ports/define-collection.ts";
+import { silent } from "../../../src/ports/logger.ts";
 import { Store } from "../../../src/store/store.ts";
 
 const notes = scoped("notes", { id: text(), thread_id: text(), count: integer() });

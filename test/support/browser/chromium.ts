@@ -1,8 +1,8 @@
 /** The real browser of tests. */
 import type { Browser, BrowserContext } from "playwright-core";
 import { inject, onTestFinished, type TestContext } from "vitest";
-import { launchChromium } from "./launch-chromium.ts";
 import { askFor } from "../setup/on-demand.ts";
+import { launchChromium } from "./launch-chromium.ts";
 
 /** Skips the test, with the reason, if Chromium cannot be started. */
 export async function chromium(skip: TestContext["skip"]): Promise<Browser> {

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { type Browser, chromium } from "playwright-core";
+import { chromium, type Browser } from "playwright-core";
 
 /** Starts the browser. `executablePath` is where it was unpacked. */
 export async function launchChromium(executablePath: string): Promise<Browser> {

@@ -1,9 +1,9 @@
 /** Engines on a virtual clock, which are stopped when the test has finished. */
 import { onTestFinished } from "vitest";
 import { MessagingEngine } from "../../../adapters/entry.ts";
+import { simulated, type VirtualClock } from "../../../adapters/testing/index.ts";
 import type { EngineOptions } from "../../../src/host/options/options.ts";
 import type { StoragePort } from "../../../src/ports/storage.ts";
-import { simulated, type VirtualClock } from "../../../adapters/testing/index.ts";
 import { carrier } from "./carrier.ts";
 
 export interface LogLine {

@@ -1,8 +1,8 @@
 /** A proxy between a pool and its PostgreSQL server that can delay, cut and refuse connections. */
 import { once } from "node:events";
-import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
+import { connect, createServer, type AddressInfo, type Server, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Frame, Frames, Statements } from "./frames.ts";
+import { Frames, Statements, type Frame } from "./frames.ts";
 
 export interface Statement {
   readonly sql: string;

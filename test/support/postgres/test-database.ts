@@ -4,7 +4,7 @@ import { inject, onTestFinished } from "vitest";
 import { postgres } from "../../../adapters/storage/postgres/index.ts";
 import { schema } from "../../../src/modules.ts";
 import { askFor } from "../setup/on-demand.ts";
-import { type Database, makeDatabase, onServer, urlOf } from "./temporary-database.ts";
+import { makeDatabase, onServer, urlOf, type Database } from "./temporary-database.ts";
 
 /** An empty database, or a copy of `template`. It is removed when the test has finished. */
 export async function database(template?: string): Promise<Database> {

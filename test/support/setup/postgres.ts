@@ -4,9 +4,9 @@
  */
 import { randomUUID } from "node:crypto";
 import type { TestProject } from "vitest/node";
-import { onDemand } from "./on-demand.ts";
+import { startPostgres, type PostgresServer } from "../postgres/server.ts";
 import { onServer } from "../postgres/temporary-database.ts";
-import { type PostgresServer, startPostgres } from "../postgres/server.ts";
+import { onDemand } from "./on-demand.ts";
 
 declare module "vitest" {
   interface ProvidedContext {

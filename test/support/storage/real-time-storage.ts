@@ -1,7 +1,7 @@
 /** A storage whose calls take real time. The virtual clock stands still during each call. */
+import { holdTime } from "../../../adapters/testing/simulated/settle.ts";
 import type { EngineLocks } from "../../../src/ports/engine-locks.ts";
 import type { Group, StoragePort, Write } from "../../../src/ports/storage.ts";
-import { holdTime } from "../../../adapters/testing/simulated/settle.ts";
 
 /**
  * `onCommit` is called after each commit. `watch` replaces the storage's notifications. Rate limits

@@ -4,8 +4,8 @@
  */
 import type pg from "pg";
 import { getOrInsert } from "../../../src/kernel/get-or-insert.ts";
+import { makeDatabase, type Database } from "../postgres/temporary-database.ts";
 import { migrated, serverUrl } from "../postgres/test-database.ts";
-import { type Database, makeDatabase } from "../postgres/temporary-database.ts";
 
 export interface ReusedDatabase extends AsyncDisposable {
   readonly url: string;

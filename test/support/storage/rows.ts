@@ -1,7 +1,7 @@
 /** Reads the stored rows of tables. */
+import { schema } from "../../../src/modules.ts";
 import type { Collection } from "../../../src/ports/collection.ts";
 import type { Row, StoragePort } from "../../../src/ports/storage.ts";
-import { schema } from "../../../src/modules.ts";
 
 /** All rows of a table, or those of one account. */
 export async function rowsOf<R extends object>(

@@ -4,15 +4,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { memory } from "../../../adapters/storage/memory/index.ts";
-import { type PostgresPool, postgres } from "../../../adapters/storage/postgres/index.ts";
+import { postgres, type PostgresPool } from "../../../adapters/storage/postgres/index.ts";
 import { sqlite } from "../../../adapters/storage/sqlite/index.ts";
 import type { StoragePort } from "../../../src/ports/storage.ts";
 import { over } from "../over.ts";
 import { makeDatabase } from "../postgres/temporary-database.ts";
 import { serverUrl } from "../postgres/test-database.ts";
-import { realTimeStorage } from "./real-time-storage.ts";
-import { type ReusedDatabase, reusedDatabase } from "./reused-database.ts";
 import { cases } from "../runs.ts";
+import { realTimeStorage } from "./real-time-storage.ts";
+import { reusedDatabase, type ReusedDatabase } from "./reused-database.ts";
 import { writeMigrated } from "./sqlite-file.ts";
 
 /** A storage that several engines can connect to, as processes do. */

@@ -1,6 +1,6 @@
 /** The shop's agent: the sandbox's assistant, who knows more about this shop. */
-import type { CreateAgent, CreatePlaybook, MessagingEngine, Playbook } from "../../../entry.ts";
 import { appointment, assistant, complaint, openingHours } from "../../../../src/sandbox/index.ts";
+import type { CreateAgent, CreatePlaybook, MessagingEngine, Playbook } from "../../../entry.ts";
 
 /**
  * What the agent knows besides what every sandbox's assistant does. The demo page says the same.

@@ -1,6 +1,6 @@
 /** Fills a new file with a small shop. The engine plays its history on a clock that jumps. */
-import { type EngineOptions, MessagingEngine, TidingsError } from "../../../entry.ts";
 import type { HttpClient } from "../../../../src/ports/index.ts";
+import { MessagingEngine, TidingsError, type EngineOptions } from "../../../entry.ts";
 import { virtualClock } from "../../../testing/simulated/virtual-clock.ts";
 import { receivers } from "../demo.ts";
 import { addCustomer, first } from "./people.ts";

@@ -6,7 +6,7 @@ import { describeServer } from "./describe-server.ts";
 import type { PostgresPool, PostgresPoolClient } from "./driver.ts";
 import { destroySocket, isInTransaction, prepareAcquiredClients } from "./pg-internals.ts";
 import { PoolClients } from "./pool-clients.ts";
-import { type Result, type Statement, unprepared } from "./statement.ts";
+import { unprepared, type Result, type Statement } from "./statement.ts";
 import { againIfDiscarded, runInTransaction } from "./transaction-control.ts";
 
 /** How long the server may take to respond once the engine should have stopped. */

@@ -2,7 +2,7 @@
 import { TidingsError } from "../../../../src/kernel/index.ts";
 import { sqlState, unknownStatement } from "../errors.ts";
 import type { Connection } from "./connection.ts";
-import { type Result, type Statement, unprepared } from "./statement.ts";
+import { unprepared, type Result, type Statement } from "./statement.ts";
 
 /** Begins a transaction. The database may have another default isolation level. */
 export const begin = unprepared("BEGIN ISOLATION LEVEL READ COMMITTED");

@@ -7,7 +7,7 @@
  * column is constant and would drop it from the order, so other indexes would fit too. The column
  * is therefore compared with `>=` and `<=`.
  */
-import { type Collection, type Index, orderOf } from "../../../../src/ports/index.ts";
+import { orderOf, type Collection, type Index } from "../../../../src/ports/index.ts";
 import { sortColumns } from "../../index-order.ts";
 import { conditionSql, quoted, whereClause } from "../../sql.ts";
 import { direction, type Table } from "../tables/tables.ts";

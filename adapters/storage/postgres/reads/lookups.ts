@@ -1,5 +1,5 @@
 import { getOrInsert } from "../../../../src/kernel/index.ts";
-import { type Index, type Lookup, orderOf, type Row } from "../../../../src/ports/index.ts";
+import { orderOf, type Index, type Lookup, type Row } from "../../../../src/ports/index.ts";
 import { columnType } from "../../layout.ts";
 import type { TableOf } from "../../make-tables.ts";
 import { whereClause } from "../../sql.ts";

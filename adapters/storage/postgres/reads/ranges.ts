@@ -1,7 +1,7 @@
 import {
+  orderOf,
   type Collection,
   type KeyValue,
-  orderOf,
   type Range,
 } from "../../../../src/ports/index.ts";
 import { columnType } from "../../layout.ts";
@@ -9,15 +9,15 @@ import {
   acceptedValues,
   beyondNullable,
   canCompareTuples,
+  splitAtNulls,
   type Param,
   type RangePart,
-  splitAtNulls,
 } from "../../range-parts.ts";
 import { quoted, whereClause } from "../../sql.ts";
 import type { Statement } from "../connections/statement.ts";
 import type { Table } from "../tables/tables.ts";
 import { arrayText, keyText, sqlTypes, type Text } from "../tables/values.ts";
-import { type GivenValue, scanConditions, scanOrder } from "./index-scan.ts";
+import { scanConditions, scanOrder, type GivenValue } from "./index-scan.ts";
 
 /**
  * Returns the statement that reads a range, or undefined if the range is empty. The first column of

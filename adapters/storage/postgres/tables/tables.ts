@@ -1,14 +1,14 @@
 import {
+  columnsOf,
   type Collection,
   type Column,
-  columnsOf,
   type ColumnType,
   type Index,
   type KeyValue,
   type Row,
 } from "../../../../src/ports/index.ts";
 import { sortColumns } from "../../index-order.ts";
-import { columnType, isNullable, type Layout, layoutOf } from "../../layout.ts";
+import { columnType, isNullable, layoutOf, type Layout } from "../../layout.ts";
 import { conditionSql, indexName, literal, namePrefix, quoted } from "../../sql.ts";
 import type { Names } from "../names.ts";
 import { arrayText, fromServer, sqlTypes, toText } from "./values.ts";

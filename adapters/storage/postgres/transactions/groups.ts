@@ -1,10 +1,10 @@
 import { TidingsError } from "../../../../src/kernel/index.ts";
 import {
+  StorageConflict,
   type Access,
   type Group,
   type Lookup,
   type Row,
-  StorageConflict,
   type Write,
 } from "../../../../src/ports/index.ts";
 import { OpenGroups } from "../../open-groups.ts";
@@ -22,7 +22,7 @@ import { asUnavailable } from "../errors.ts";
 import type { Names } from "../names.ts";
 import { planLookups } from "../reads/lookups.ts";
 import { assignStatement } from "../writes/positions.ts";
-import { addStatement, type ContendedWrites, nextPosition, planWrites } from "../writes/writes.ts";
+import { addStatement, nextPosition, planWrites, type ContendedWrites } from "../writes/writes.ts";
 import { commitSettings, planSettings, positionSettings, transactionSettings } from "./settings.ts";
 
 /**

@@ -1,11 +1,11 @@
 import { describe, getOrInsert, type TidingsError } from "../../../../src/kernel/index.ts";
-import { type Group, StorageConflict, type Write } from "../../../../src/ports/index.ts";
+import { StorageConflict, type Group, type Write } from "../../../../src/ports/index.ts";
 import type { OpenTransactions } from "../../open-transactions.ts";
 import { endedEarly, invalidHandle } from "../../transaction-errors.ts";
 import { Connection } from "../connections/connection.ts";
 import { isClient, type PostgresClient } from "../connections/driver.ts";
 import { transactionStatus } from "../connections/pg-internals.ts";
-import { type Result, type Statement, unprepared } from "../connections/statement.ts";
+import { unprepared, type Result, type Statement } from "../connections/statement.ts";
 import { againIfDiscarded } from "../connections/transaction-control.ts";
 import type { StorageContext } from "../context.ts";
 import {

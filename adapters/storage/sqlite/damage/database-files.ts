@@ -1,6 +1,6 @@
-import { type BigIntStats, statSync } from "node:fs";
+import { statSync, type BigIntStats } from "node:fs";
 import { maxLogBytes } from "../connections/handle.ts";
-import { type Damage, damagedError } from "../errors.ts";
+import { damagedError, type Damage } from "../errors.ts";
 
 /** How often to check the files of an open database, in milliseconds. */
 export const fileCheckMs = 50;

@@ -1,21 +1,21 @@
 import {
+  orderOf,
   type Index,
   type KeyValue,
   type Lookup,
-  orderOf,
   type Range,
   type Row,
 } from "../../../../src/ports/index.ts";
 import { sortColumns } from "../../index-order.ts";
-import { isNullable, type Stored, storedKey, storedValue } from "../../layout.ts";
+import { isNullable, storedKey, storedValue, type Stored } from "../../layout.ts";
 import type { TableOf } from "../../make-tables.ts";
 import {
   acceptedValues,
   beyondNullable,
   canCompareTuples,
+  splitAtNulls,
   type Param,
   type RangePart,
-  splitAtNulls,
 } from "../../range-parts.ts";
 import { columnList, conditionSql, quoted, whereClause } from "../../sql.ts";
 import type { Connection } from "../connections/connection.ts";

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Collection, Schema } from "../../../../src/ports/index.ts";
 import { layoutOf } from "../../layout.ts";
-import { type Addition, additionsSince, mustMigrate, refuseNewer } from "../../schema-versions.ts";
+import { additionsSince, mustMigrate, refuseNewer, type Addition } from "../../schema-versions.ts";
 import { namePrefix, quoted } from "../../sql.ts";
 import { rollBack } from "../connections/handle.ts";
 import { whenUnlocked } from "../connections/when-unlocked.ts";

@@ -1,13 +1,13 @@
 import { getOrInsert } from "../../../../src/kernel/index.ts";
 import {
+  columnsOf,
+  positionColumnOf,
   type Collection,
   type Column,
-  columnsOf,
   type Index,
-  positionColumnOf,
 } from "../../../../src/ports/index.ts";
 import { sortColumns } from "../../index-order.ts";
-import { columnType, type Layout, layoutOf } from "../../layout.ts";
+import { columnType, layoutOf, type Layout } from "../../layout.ts";
 import type { Addition } from "../../schema-versions.ts";
 import { columnList, conditionSql, indexName, literal, namePrefix, quoted } from "../../sql.ts";
 

@@ -6,7 +6,7 @@ import type { Row, Search, WordIndex } from "../../../../src/ports/index.ts";
 import type { Stored } from "../../layout.ts";
 import { indexName, quoted } from "../../sql.ts";
 import type { Connection } from "../connections/connection.ts";
-import { rowidColumn, type Table, tableName } from "./tables.ts";
+import { rowidColumn, tableName, type Table } from "./tables.ts";
 
 /** Returns the statements that create the index and fill it from the existing rows. */
 export function createWordIndex(index: WordIndex): string {

@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { describe } from "../../../../src/kernel/index.ts";
-import { type Group, StorageConflict, type Write } from "../../../../src/ports/index.ts";
+import { StorageConflict, type Group, type Write } from "../../../../src/ports/index.ts";
 import type { TableOf } from "../../make-tables.ts";
 import type { OpenTransactions } from "../../open-transactions.ts";
 import { endedEarly, invalidHandle } from "../../transaction-errors.ts";

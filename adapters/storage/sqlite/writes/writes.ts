@@ -1,5 +1,5 @@
 import { StorageConflict, type Write } from "../../../../src/ports/index.ts";
-import { type Stored, storedKey } from "../../layout.ts";
+import { storedKey, type Stored } from "../../layout.ts";
 import type { TableOf } from "../../make-tables.ts";
 import type { Connection } from "../connections/connection.ts";
 import type { Table } from "../tables/tables.ts";

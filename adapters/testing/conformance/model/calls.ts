@@ -1,11 +1,11 @@
 import { withoutMessage } from "../../../../src/ports/index.ts";
 import { failure, holds, Mismatch, same } from "../checks.ts";
 import {
-  type Fixture,
-  checkKind,
   checkEndsSoon,
-  type ModelChecks,
+  checkKind,
   runEventLoop,
+  type Fixture,
+  type ModelChecks,
 } from "./fixture.ts";
 import { asking, unusualTurns } from "./salon.ts";
 

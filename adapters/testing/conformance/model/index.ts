@@ -1,8 +1,8 @@
 import { hasMethods, option, optionsObject, parseOptions } from "../../../../src/kernel/index.ts";
-import { checkReturned, defineSuite, type TestRunner, testOptions } from "../suite.ts";
+import { checkReturned, defineSuite, testOptions, type TestRunner } from "../suite.ts";
 import { answerChecks } from "./answers.ts";
-import { Fixture, type ModelNeed, type ModelUnderTest } from "./fixture.ts";
 import { callChecks } from "./calls.ts";
+import { Fixture, type ModelNeed, type ModelUnderTest } from "./fixture.ts";
 
 /** The model that `modelConformance` tests. */
 export interface ModelConformance {

@@ -1,12 +1,12 @@
 import type { ApiRequest } from "../../../../src/api/index.ts";
 import { holds, same } from "../checks.ts";
 import {
-  type Client,
   eventually,
-  type Mounted,
-  type MountChecks,
   settled,
   text,
+  type Client,
+  type MountChecks,
+  type Mounted,
 } from "./fixture.ts";
 import { headOf, parseAnswers } from "./raw-http.ts";
 

@@ -1,10 +1,10 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { ApiRequest, ApiResponse, Mountable } from "../../../../src/api/index.ts";
-import { Mismatch } from "../checks.ts";
 import { hasMethods } from "../../../../src/kernel/index.ts";
-import { type Checks, checkReturned } from "../suite.ts";
-import { type Address, ask, connectTo, type RawAnswer, type RawRequest } from "./raw-http.ts";
+import { Mismatch } from "../checks.ts";
+import { checkReturned, type Checks } from "../suite.ts";
+import { ask, connectTo, type Address, type RawAnswer, type RawRequest } from "./raw-http.ts";
 
 /**
  * What a check can need of a mount. `raw_bytes`: it gets the original bytes of bodies,

@@ -1,8 +1,8 @@
 import type { Mountable } from "../../../../src/api/index.ts";
 import { hasMethods, option, optionsObject, parseOptions } from "../../../../src/kernel/index.ts";
-import { defineSuite, type TestRunner, testOptions } from "../suite.ts";
-import { Fixture, type MountNeed, type MountUnderTest } from "./fixture.ts";
+import { defineSuite, testOptions, type TestRunner } from "../suite.ts";
 import { connectionChecks } from "./connections.ts";
+import { Fixture, type MountNeed, type MountUnderTest } from "./fixture.ts";
 import { requestChecks } from "./requests.ts";
 import { pathChecks, responseChecks } from "./responses.ts";
 import { streamChecks } from "./streams.ts";

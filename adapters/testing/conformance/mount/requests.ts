@@ -1,7 +1,7 @@
 import type { ApiRequest } from "../../../../src/api/index.ts";
 import { headersByName, TidingsError } from "../../../../src/kernel/index.ts";
 import { holds, Mismatch, same } from "../checks.ts";
-import { type MountChecks, text, within } from "./fixture.ts";
+import { text, within, type MountChecks } from "./fixture.ts";
 import { headOf, type RawRequest } from "./raw-http.ts";
 
 const targets = [

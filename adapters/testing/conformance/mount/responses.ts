@@ -1,6 +1,6 @@
 import type { ApiResponse } from "../../../../src/api/index.ts";
 import { holds, same } from "../checks.ts";
-import { type Fixture, type MountChecks, text } from "./fixture.ts";
+import { text, type Fixture, type MountChecks } from "./fixture.ts";
 import { headOf, type RawAnswer } from "./raw-http.ts";
 
 /** Mounts an engine that gives these responses in turn, and returns what a client gets. */

@@ -1,13 +1,13 @@
 import type { ApiResponse } from "../../../../src/api/index.ts";
 import { holds, Mismatch, same } from "../checks.ts";
 import {
-  type Fixture,
-  type Client,
   eventually,
-  type Handle,
-  type Mounted,
-  type MountChecks,
   settled,
+  type Client,
+  type Fixture,
+  type Handle,
+  type MountChecks,
+  type Mounted,
 } from "./fixture.ts";
 import { headOf } from "./raw-http.ts";
 

@@ -7,11 +7,11 @@ import {
   nullable,
   position,
   real,
-  type RowOf,
-  type Schema,
   schemaOf,
   text,
   time,
+  type RowOf,
+  type Schema,
 } from "../../../../src/ports/index.ts";
 
 /** Has a column of every type, and nulls in key columns. Its rows can be locked. */

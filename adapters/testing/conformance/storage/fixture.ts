@@ -1,29 +1,29 @@
+import { hasMethods } from "../../../../src/kernel/index.ts";
 import {
+  silent,
   type Collection,
   type Group,
   type Lookup,
   type Row,
   type Schema,
-  silent,
   type StoragePort,
   type Write,
 } from "../../../../src/ports/index.ts";
+import { Store } from "../../../../src/store/index.ts";
+import { seededRandom } from "../../simulated/seeded-random.ts";
+import { virtualClock } from "../../simulated/virtual-clock.ts";
+import { checkReturned } from "../suite.ts";
 import {
   entries,
   entriesByPosition,
   entry,
-  type Item,
   item,
   itemById,
   items,
   places,
   schema,
+  type Item,
 } from "./collections.ts";
-import { hasMethods } from "../../../../src/kernel/index.ts";
-import { Store } from "../../../../src/store/index.ts";
-import { checkReturned } from "../suite.ts";
-import { seededRandom } from "../../simulated/seeded-random.ts";
-import { virtualClock } from "../../simulated/virtual-clock.ts";
 
 export const insert = (row: Item): Write => ({
   kind: "insert",

@@ -1,14 +1,14 @@
 import { StorageConflict, type Write } from "../../../../src/ports/index.ts";
-import { itemById, sumByDay, sums } from "./collections.ts";
 import { failsAs, failure, same } from "../checks.ts";
+import { itemById, sumByDay, sums } from "./collections.ts";
 import {
   allIds,
   idsInLog,
   insertNew,
   log,
   portWith,
-  type StorageChecks,
   write,
+  type StorageChecks,
 } from "./fixture.ts";
 
 /** Transactions of the host application, if the storage has them. */

@@ -5,17 +5,17 @@ import {
   parseOptions,
 } from "../../../../src/kernel/index.ts";
 import type { StoragePort } from "../../../../src/ports/index.ts";
-import { transactionChecks } from "./transactions.ts";
+import { runCheck } from "../checks.ts";
+import { checkReturned, testOptions, type TestRunner } from "../suite.ts";
+import { OpenPorts, type StorageChecks } from "./fixture.ts";
 import { raceChecks } from "./races.ts";
 import { rangeChecks } from "./ranges.ts";
 import { rowChecks } from "./rows.ts";
-import { upgradeChecks } from "./upgrades.ts";
-import { writeChecks } from "./writes.ts";
 import { searchChecks } from "./search.ts";
 import { sharingChecks } from "./sharing.ts";
-import { runCheck } from "../checks.ts";
-import { checkReturned, type TestRunner, testOptions } from "../suite.ts";
-import { type StorageChecks, OpenPorts } from "./fixture.ts";
+import { transactionChecks } from "./transactions.ts";
+import { upgradeChecks } from "./upgrades.ts";
+import { writeChecks } from "./writes.ts";
 
 const argumentsSchema = optionsObject({ ...testOptions, create: functionOption() });
 

@@ -1,26 +1,26 @@
 import { StorageConflict, type Write } from "../../../../src/ports/index.ts";
 import type { Store, UnscopedTx } from "../../../../src/store/index.ts";
 import { Dice } from "../../simulated/dice.ts";
+import { failsWith, failure, holds, same } from "../checks.ts";
 import {
   entries,
   entriesByPosition,
   entry,
-  type Item,
   item,
   itemById,
   itemByLabel,
   items,
   itemsByTime,
+  type Item,
 } from "./collections.ts";
-import { failsWith, failure, holds, same } from "../checks.ts";
 import {
   allIds,
   insert,
-  type OpenPorts,
   portWith,
-  type StorageChecks,
   update,
   write,
+  type OpenPorts,
+  type StorageChecks,
 } from "./fixture.ts";
 
 /** Two stores on the same rows, like two processes. */

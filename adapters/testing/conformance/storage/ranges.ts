@@ -1,12 +1,12 @@
 import type { Index, KeyValue, Range, Row } from "../../../../src/ports/index.ts";
 import { Dice } from "../../simulated/dice.ts";
+import { same } from "../checks.ts";
 import {
   entries,
   entriesByPosition,
   entriesByTopic,
   entry,
   entryById,
-  type Item,
   item,
   itemById,
   itemByLabel,
@@ -16,9 +16,9 @@ import {
   itemsByRank,
   itemsByTime,
   openItems,
+  type Item,
 } from "./collections.ts";
-import { same } from "../checks.ts";
-import { ids, type StorageChecks, write } from "./fixture.ts";
+import { ids, write, type StorageChecks } from "./fixture.ts";
 
 /** Compares ranges and lookups with a plain filter and sort of the same rows. */
 export const rangeChecks: StorageChecks = {

@@ -1,9 +1,10 @@
 import {
-  type Row,
   StorageConflict,
   StorageRefusal,
+  type Row,
   type Write,
 } from "../../../../src/ports/index.ts";
+import { display, failsAs, holds, same } from "../checks.ts";
 import {
   books,
   booksByWords,
@@ -21,18 +22,17 @@ import {
   seatOfGuest,
   seats,
 } from "./collections.ts";
-import { display, failsAs, holds, same } from "../checks.ts";
 import {
   allIds,
   broken,
   byId,
-  type StorageChecks,
-  rowsOf,
   ids,
   insert,
   place,
+  rowsOf,
   update,
   write,
+  type StorageChecks,
 } from "./fixture.ts";
 
 /** Changes a row and its JSON. A storage may freeze the rows that it returns. */

@@ -1,13 +1,13 @@
 import {
-  type SearchedWord,
   StorageConflict,
+  type SearchedWord,
   type StoragePort,
   type Write,
 } from "../../../../src/ports/index.ts";
 import { Dice } from "../../simulated/dice.ts";
-import { type Book, books, booksByWords } from "./collections.ts";
 import { failsAs, same } from "../checks.ts";
-import { type StorageChecks, write } from "./fixture.ts";
+import { books, booksByWords, type Book } from "./collections.ts";
+import { write, type StorageChecks } from "./fixture.ts";
 
 const book = (id: string, words: string | null, pages = 0): Book => ({
   shelf: "a",

@@ -1,22 +1,22 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import {
+  StorageConflict,
   type Admission,
   type AdmissionRequest,
   type EngineLocks,
-  StorageConflict,
   type Write,
 } from "../../../../src/ports/index.ts";
-import { item, itemById, itemsByTime, schema } from "./collections.ts";
 import { failsAs, holds, same } from "../checks.ts";
+import { item, itemById, itemsByTime, schema } from "./collections.ts";
 import {
   allIds,
   ids,
   insertNew,
-  type OpenPorts,
   portWith,
-  type StorageChecks,
   update,
   write,
+  type OpenPorts,
+  type StorageChecks,
 } from "./fixture.ts";
 import { hostTransactionChecks } from "./host-transactions.ts";
 

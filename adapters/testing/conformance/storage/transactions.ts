@@ -1,9 +1,9 @@
 import type { Store, UnscopedTx } from "../../../../src/store/index.ts";
+import { failsWith, failure, holds, same } from "../checks.ts";
 import {
   entries,
   entry,
   entryById,
-  type Item,
   item,
   itemById,
   itemByLabel,
@@ -12,8 +12,8 @@ import {
   openItems,
   sumByDay,
   sums,
+  type Item,
 } from "./collections.ts";
-import { failsWith, failure, holds, same } from "../checks.ts";
 import type { StorageChecks } from "./fixture.ts";
 
 const idsUnder = async (store: Store): Promise<unknown[]> => {

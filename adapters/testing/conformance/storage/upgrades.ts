@@ -1,6 +1,6 @@
 import {
-  type Row,
   StorageConflict,
+  type Row,
   type StoragePort,
   type Write,
 } from "../../../../src/ports/index.ts";
@@ -17,7 +17,7 @@ import {
   remarkById,
   remarks,
 } from "./collections.ts";
-import { ids, type StorageChecks, write } from "./fixture.ts";
+import { ids, write, type StorageChecks } from "./fixture.ts";
 
 const insertNote = (id: string, body: string): Write => ({
   kind: "insert",

@@ -1,4 +1,5 @@
 import { StorageConflict, type StoragePort, type Write } from "../../../../src/ports/index.ts";
+import { failsAs, holds, same } from "../checks.ts";
 import {
   entries,
   entriesByPosition,
@@ -10,19 +11,18 @@ import {
   sumByDay,
   sums,
 } from "./collections.ts";
-import { failsAs, holds, same } from "../checks.ts";
 import {
   allIds,
   byId,
-  type StorageChecks,
-  rowsOf,
   ids,
   idsInLog,
   insert,
   insertNew,
   log,
+  rowsOf,
   update,
   write,
+  type StorageChecks,
 } from "./fixture.ts";
 
 /** Version guards, groups, counters and logs, tested directly on the port. */

@@ -6,14 +6,14 @@ import {
   type SendAnswer,
   type SendContext,
 } from "../../../../src/ports/index.ts";
+import { holds, Mismatch, same } from "../checks.ts";
 import {
-  type CarrierBehavior,
   checkErrorForm,
   checkReceiptForm,
+  type CarrierBehavior,
   type Fixture,
   type TransportChecks,
 } from "./fixture.ts";
-import { holds, Mismatch, same } from "../checks.ts";
 
 const deadlineMs = 25_000;
 

@@ -5,15 +5,15 @@ import type {
   InboundMessage,
   Receipt,
 } from "../../../../src/ports/index.ts";
+import { holds, same } from "../checks.ts";
 import {
+  checkReceiptForm,
+  receiptStatuses,
   type AcceptedMessage,
   type CarrierCallbacks,
-  checkReceiptForm,
   type Fixture,
-  receiptStatuses,
   type TransportChecks,
 } from "./fixture.ts";
-import { holds, same } from "../checks.ts";
 
 function callbacksOf({ underTest }: Fixture): CarrierCallbacks {
   if (underTest.callbacks === undefined) {

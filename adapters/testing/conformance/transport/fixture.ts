@@ -1,21 +1,21 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { type AttemptId, hasMethods } from "../../../../src/kernel/index.ts";
+import { hasMethods, type AttemptId } from "../../../../src/kernel/index.ts";
 import {
+  carrierErrorCodes,
+  silent,
   type CallbackRequest,
   type CarrierError,
-  carrierErrorCodes,
   type InboundMessage,
   type OutboundMessage,
   type Receipt,
   type ReceiptSubject,
   type SendAnswer,
   type SendContext,
-  silent,
   type Transport,
 } from "../../../../src/ports/index.ts";
-import { type VirtualClock, virtualClock } from "../../simulated/virtual-clock.ts";
+import { virtualClock, type VirtualClock } from "../../simulated/virtual-clock.ts";
 import { holds, Mismatch, same } from "../checks.ts";
-import { type Checks, checkReturned } from "../suite.ts";
+import { checkReturned, type Checks } from "../suite.ts";
 
 /**
  * How the carrier treats a message. `accepts`: it accepts it. `refuses`: it refuses it for good.

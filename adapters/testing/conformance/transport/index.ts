@@ -1,9 +1,9 @@
 import { hasMethods, option, optionsObject, parseOptions } from "../../../../src/kernel/index.ts";
-import { defineSuite, type TestRunner, testOptions } from "../suite.ts";
 import type { VirtualClock } from "../../simulated/virtual-clock.ts";
+import { defineSuite, testOptions, type TestRunner } from "../suite.ts";
 import { answerChecks, lookUpChecks } from "./answers.ts";
-import { runWithFixture, type TransportNeed, type TransportUnderTest } from "./fixture.ts";
 import { callbackChecks } from "./callbacks.ts";
+import { runWithFixture, type TransportNeed, type TransportUnderTest } from "./fixture.ts";
 import { messageChecks } from "./messages.ts";
 
 /** The transport and the carrier that `transportConformance` tests. */

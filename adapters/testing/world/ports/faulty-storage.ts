@@ -1,16 +1,16 @@
 import { TidingsError } from "../../../../src/kernel/index.ts";
 import {
-  type Group,
   StorageConflict,
+  type Group,
   type StoragePort,
   type Write,
 } from "../../../../src/ports/index.ts";
-import { describeWrites, idsIn } from "./describe-writes.ts";
-import { SimulatedEngineLock } from "./engine-lock.ts";
 import { callWhileAlive } from "../engine-run.ts";
 import { maxDelayMs } from "../faults.ts";
-import type { Call } from "./port-calls.ts";
 import type { RunContext } from "../run-context.ts";
+import { describeWrites, idsIn } from "./describe-writes.ts";
+import { SimulatedEngineLock } from "./engine-lock.ts";
+import type { Call } from "./port-calls.ts";
 import type { Connection } from "./shared-storage.ts";
 
 /**

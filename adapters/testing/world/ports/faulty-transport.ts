@@ -1,8 +1,8 @@
 import type {
   LookupAnswer,
+  OutboundMessage,
   SendAnswer,
   SendContext,
-  OutboundMessage,
   Transport,
 } from "../../../../src/ports/index.ts";
 import { callWhileAlive, never } from "../engine-run.ts";

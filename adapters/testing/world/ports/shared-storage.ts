@@ -6,17 +6,17 @@
  * synchronously.
  */
 import {
+  keyOf,
   type Access,
   type Collection,
   type Group,
-  keyOf,
   type Lookup,
   type Row,
   type StoragePort,
   type Write,
 } from "../../../../src/ports/index.ts";
-import type { Call } from "./port-calls.ts";
 import { GroupState } from "./group-state.ts";
+import type { Call } from "./port-calls.ts";
 
 export interface ConnectionOptions {
   /**

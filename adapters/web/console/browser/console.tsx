@@ -7,7 +7,6 @@ import {
   currentSession,
   go,
   Icon,
-  type IconName,
   IconButton,
   isFocusLost,
   linkTo,
@@ -19,6 +18,7 @@ import {
   ThemeMenu,
   useShortcutHelp,
   useShortcuts,
+  type IconName,
 } from "../../shared/browser/index.ts";
 import { AccessPage } from "./access/access.tsx";
 import { AgentsPage } from "./agents/agents.tsx";

@@ -12,9 +12,9 @@ import {
   api,
   ApiError,
   isVisible,
-  type Loaded,
   may,
   shownAddress,
+  type Loaded,
 } from "../../shared/browser/index.ts";
 
 /** The contacts that the console knows, by the ids of their conversations. */

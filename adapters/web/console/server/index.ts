@@ -1,7 +1,7 @@
 /** The console: a page for developers and for people who run the service. */
 import type { Mountable } from "../../../../src/api/index.ts";
-import { mountPage, type PageMount } from "../../shared/server/page.ts";
 import type { PageOptions } from "../../shared/server/options.ts";
+import { mountPage, type PageMount } from "../../shared/server/page.ts";
 
 export type { PageMount } from "../../shared/server/page.ts";
 export type {

@@ -9,9 +9,9 @@ import {
   singleKeys,
   useShortcutHelp,
 } from "../../shared/browser/index.ts";
-import { Contact } from "./contact/contact.tsx";
 import { ContactPage } from "./contact/contact-page.tsx";
 import { isContactShown, uncoverThread } from "./contact/contact-visibility.ts";
+import { Contact } from "./contact/contact.tsx";
 import { Conversation } from "./conversation/conversation.tsx";
 import { useFocus } from "./focus.ts";
 import { ListPane } from "./list/list-pane.tsx";
@@ -24,8 +24,8 @@ import { contacts } from "./state/contacts.ts";
 import { conversation, conversations } from "./state/conversations.ts";
 import { loadUnfinished } from "./state/drafts.ts";
 import { counts, follow } from "./state/live.ts";
-import { loadPeople } from "./state/people.ts";
 import { matches } from "./state/matches.ts";
+import { loadPeople } from "./state/people.ts";
 import { sweepDrafts } from "./state/sweep.ts";
 import { openThread, target } from "./state/thread.ts";
 import { listNameOf, listQueryOf, offeredLists, queryParameters, viewOf } from "./state/views.ts";

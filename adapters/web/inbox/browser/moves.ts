@@ -1,12 +1,12 @@
 /** The shortcuts that go through the list, and what they load on the way. */
-import { useRef } from "preact/hooks";
 import { signal } from "@preact/signals";
+import { useRef } from "preact/hooks";
 import { go, linkTo, may, useShortcuts } from "../../shared/browser/index.ts";
+import { isContactShown, showContact } from "./contact/contact-visibility.ts";
 import { contacts } from "./state/contacts.ts";
 import { conversations } from "./state/conversations.ts";
 import type { ListName } from "./state/views.ts";
 import { t } from "./texts.ts";
-import { isContactShown, showContact } from "./contact/contact-visibility.ts";
 
 /** Browsers repeat a held key sooner than this. */
 const repeatMs = 150;

@@ -3,8 +3,8 @@ import {
   ApiError,
   EmptyState,
   ErrorState,
-  type Resource,
   Skeleton,
+  type Resource,
 } from "../../shared/browser/index.ts";
 import { t } from "./texts.ts";
 

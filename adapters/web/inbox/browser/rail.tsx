@@ -1,20 +1,20 @@
-import { type ComponentChildren, Fragment, type JSX } from "preact";
+import { Fragment, type ComponentChildren, type JSX } from "preact";
 import {
   Avatar,
   Badge,
   Brand,
   currentSession,
   Icon,
-  type IconName,
   linkTo,
   Menu,
   openShortcutHelp,
   ThemeMenu,
   toast,
+  type IconName,
 } from "../../shared/browser/index.ts";
 import { counts } from "./state/live.ts";
 import { notifications, setNotifications } from "./state/notifications.ts";
-import { type ListName, offeredLists } from "./state/views.ts";
+import { offeredLists, type ListName } from "./state/views.ts";
 import { t } from "./texts.ts";
 
 const icons: { readonly [name in ListName]: IconName } = {

@@ -2,9 +2,9 @@
 import type { Contact, Conversation, Message, Priority } from "../../../../src/index.ts";
 import {
   dayAndTime,
-  type IconName,
   isVisible,
   shownAddress,
+  type IconName,
   type Tone,
 } from "../../shared/browser/index.ts";
 import { t } from "./texts.ts";

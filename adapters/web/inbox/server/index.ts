@@ -1,7 +1,7 @@
 /** The inbox: a page for people who answer messages. */
 import type { Mountable } from "../../../../src/api/index.ts";
-import { mountPage, type PageMount } from "../../shared/server/page.ts";
 import type { PageOptions } from "../../shared/server/options.ts";
+import { mountPage, type PageMount } from "../../shared/server/page.ts";
 
 export type { PageMount } from "../../shared/server/page.ts";
 export type {

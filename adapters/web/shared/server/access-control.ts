@@ -1,18 +1,18 @@
 /** Who uses a page. The host application's `authorize` decides, or the sign-in of this machine. */
 import {
-  type ApiRequest,
   headerOf,
+  type ApiRequest,
   type OperatorAccess,
   type RequestHandler,
 } from "../../../../src/api/index.ts";
 import { headersByName, TidingsError, withDeadline } from "../../../../src/kernel/index.ts";
 import { LocalAccess, refuseRemote } from "./local-access.ts";
 import {
+  parseAccess,
   type Authorize,
   type CheckedAccess,
   type PageAccess,
   type PageRequest,
-  parseAccess,
 } from "./options.ts";
 
 /** How long `authorize` may take, in milliseconds. */

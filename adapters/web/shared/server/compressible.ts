@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
-import { type ApiRequest, headerOf } from "../../../../src/api/index.ts";
+import { headerOf, type ApiRequest } from "../../../../src/api/index.ts";
 
 /** The encodings, the best one first. */
 const encodings = ["br", "gzip"] as const;

@@ -2,11 +2,11 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import ipaddr from "ipaddr.js";
 import { defaultAccountId } from "../../../../src/accounts/index.ts";
-import { type ApiRequest, headerOf, type RequestHandler } from "../../../../src/api/index.ts";
+import { headerOf, type ApiRequest, type RequestHandler } from "../../../../src/api/index.ts";
 import { TidingsError } from "../../../../src/kernel/index.ts";
-import { keyScopes, type RateLimiter, rateLimiter } from "../../../../src/operations/index.ts";
-import type { CheckedAccess } from "./options.ts";
+import { keyScopes, rateLimiter, type RateLimiter } from "../../../../src/operations/index.ts";
 import { cookiesOf, portOf } from "./cookies.ts";
+import type { CheckedAccess } from "./options.ts";
 
 /** The person who works on this machine. */
 const localOperator: CheckedAccess = {

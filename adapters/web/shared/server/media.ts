@@ -1,10 +1,10 @@
 /** Fetches the media of messages for a page, so that the browser never contacts their servers. */
 import * as z from "zod";
 import type { ApiResponse, RequestHandler } from "../../../../src/api/index.ts";
-import { type AccountId, TidingsError } from "../../../../src/kernel/index.ts";
+import { TidingsError, type AccountId } from "../../../../src/kernel/index.ts";
 import {
-  type Clock,
   destinations,
+  type Clock,
   type HttpAnswer,
   type HttpClient,
 } from "../../../../src/ports/index.ts";

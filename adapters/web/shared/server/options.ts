@@ -1,20 +1,23 @@
 /** The options of pages, and what `authorize` returns. */
-import type { KeyScope, OperatorProfile } from "../../../../src/operations/index.ts";
-import { keyScopes } from "../../../../src/operations/index.ts";
 import {
-  type AccountId,
   choiceOption,
   functionOption,
   isId,
   listOption,
-  type Mode,
   name,
   option,
   optionsObject,
   originOption,
   parseOptions,
   webUrl,
+  type AccountId,
+  type Mode,
 } from "../../../../src/kernel/index.ts";
+import {
+  keyScopes,
+  type KeyScope,
+  type OperatorProfile,
+} from "../../../../src/operations/index.ts";
 import { errorFacts } from "../../../../src/ports/index.ts";
 
 /** A request of a page, as `authorize` sees it. */

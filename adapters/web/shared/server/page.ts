@@ -1,18 +1,18 @@
 /** A page: its document, its files, its session, and the API for the operators who use it. */
 import * as z from "zod";
 import {
+  headerOf,
+  readJson,
+  respondWithShared,
+  sharedBody,
   type ApiHandler,
   type ApiRequest,
   type ApiResponse,
   type Exchange,
-  headerOf,
   type Mountable,
   type OperatorAccess,
-  readJson,
   type RequestHandler,
-  respondWithShared,
   type SharedBody,
-  sharedBody,
 } from "../../../../src/api/index.ts";
 import { TidingsError } from "../../../../src/kernel/index.ts";
 import { AccessControl } from "./access-control.ts";
@@ -21,7 +21,7 @@ import { apiOf } from "./engine.ts";
 import { dataHeaders, documentHeaders } from "./headers.ts";
 import { documentOf, refusalDocument } from "./html.ts";
 import { MediaFetcher } from "./media.ts";
-import { type PageOptions, type PageSettings, parsePageOptions } from "./options.ts";
+import { parsePageOptions, type PageOptions, type PageSettings } from "./options.ts";
 import { allowOnly, noSuchPath } from "./refusals.ts";
 import { refuseForeign } from "./same-origin.ts";
 

@@ -1,5 +1,5 @@
 /** Tells requests of the mount's own pages from those of other websites. */
-import { type ApiRequest, headerOf } from "../../../../src/api/index.ts";
+import { headerOf, type ApiRequest } from "../../../../src/api/index.ts";
 import { TidingsError } from "../../../../src/kernel/index.ts";
 
 /** A page sends this header with each request. Another origin can do so only after a preflight. */

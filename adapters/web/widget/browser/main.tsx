@@ -3,7 +3,7 @@ import { render } from "preact";
 import { Chat } from "./chat/chat.ts";
 import type { ChatEvents } from "./chat/listeners.ts";
 import { Memory } from "./memory.ts";
-import { type ChatOptions, optionsOf } from "./options.ts";
+import { optionsOf, type ChatOptions } from "./options.ts";
 import { noteTimeZone } from "./view/formats.ts";
 import styles from "./view/styles/widget.css?inline";
 import { Widget } from "./view/widget.tsx";

@@ -6,12 +6,12 @@ import {
   functionOption,
   isId,
   listOption,
-  type Mode,
   option,
   optionsObject,
   originOption,
   parseOptions,
   wholeOption,
+  type Mode,
 } from "../../../../src/kernel/index.ts";
 
 /** The part of an engine that the chat widget uses. */

@@ -1,5 +1,5 @@
 /** Which websites may use the widget. The headers of CORS tell browsers. */
-import { type ApiRequest, headerOf } from "../../../../src/api/index.ts";
+import { headerOf, type ApiRequest } from "../../../../src/api/index.ts";
 import { TidingsError } from "../../../../src/kernel/index.ts";
 import { isSameOrigin } from "../../shared/server/same-origin.ts";
 

@@ -1,10 +1,10 @@
 /** The built script, in the encodings that browsers accept. */
 import { readFileSync } from "node:fs";
 import {
-  type ApiResponse,
-  type Exchange,
   hasCurrentBody,
   tagOf,
+  type ApiResponse,
+  type Exchange,
 } from "../../../../src/api/index.ts";
 import { builtPage, notBuilt } from "../../shared/server/assets.ts";
 import { Compressible, preferredEncoding } from "../../shared/server/compressible.ts";

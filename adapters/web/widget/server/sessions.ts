@@ -2,13 +2,13 @@
 import ipaddr from "ipaddr.js";
 import { LRUCache } from "lru-cache";
 import type { ApiRequest } from "../../../../src/api/index.ts";
+import type { WebchatSession } from "../../../../src/index.ts";
 import { headersByName, TidingsError } from "../../../../src/kernel/index.ts";
 import { admit, slidingLog } from "../../../../src/operations/index.ts";
 import type { Clock } from "../../../../src/ports/index.ts";
-import type { WebchatSession } from "../../../../src/index.ts";
 import { cookiesOf, portOf } from "../../shared/server/cookies.ts";
 import type { WidgetEngine, WidgetSettings } from "./options.ts";
-import { type PageOrigin, pageOrigin } from "./origins.ts";
+import { pageOrigin, type PageOrigin } from "./origins.ts";
 
 const hourMs = 3_600_000;
 /** The most networks whose sessions are counted. Beyond it, the least recent one is forgotten. */

@@ -3,8 +3,8 @@
  * literals, with `and`, `or`, `not` and parentheses. Names are slots, `step.field` and
  * `contact.name`. A name without a value is null.
  */
-import type { Json } from "../../../ports/index.ts";
 import { foldText } from "../../../kernel/index.ts";
+import type { Json } from "../../../ports/index.ts";
 import type { LookUp } from "./template.ts";
 
 export type Comparison = "==" | "!=" | "<" | "<=" | ">" | ">=" | "contains";

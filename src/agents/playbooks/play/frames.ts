@@ -1,10 +1,10 @@
 /** Frames: a conversation's position in its playbooks, innermost last. */
-import { type AnswerContext, type SlotValue, validValue } from "./slots.ts";
+import type { MessageId, PlaybookId } from "../../../kernel/index.ts";
+import type { Json } from "../../../ports/index.ts";
 import type { Slot } from "../slot-types.ts";
 import type { PlaybookStep } from "../step-types.ts";
 import type { PinnedPlaybook, PlaybookDefinition } from "../types.ts";
-import type { MessageId, PlaybookId } from "../../../kernel/index.ts";
-import type { Json } from "../../../ports/index.ts";
+import { validValue, type AnswerContext, type SlotValue } from "./slots.ts";
 
 /**
  * A conversation's position in a playbook. The frame of a called playbook lies above its caller's

@@ -8,8 +8,8 @@ import {
   beginFrame,
   frameDefinition,
   maxFrames,
-  nextOf,
   moveToStep,
+  nextOf,
   stepOf,
   type Frame,
 } from "./frames.ts";

@@ -2,8 +2,8 @@
 import * as z from "zod";
 import { phonePattern } from "../../../kernel/index.ts";
 import type { Json, Language } from "../../../ports/index.ts";
-import { fitsPattern } from "./pattern.ts";
 import type { Slot } from "../slot-types.ts";
+import { fitsPattern } from "./pattern.ts";
 
 /** When, by whom and in which language an answer was written. */
 export interface AnswerContext {

@@ -1,15 +1,15 @@
-import { holds } from "./condition.ts";
-import { parseCondition } from "./parse-condition.ts";
-import { slotsFrom, type Frame } from "./frames.ts";
-import type { Outcome, PlayEnd, PlayOptions, StepContext, StepExit } from "./play-types.ts";
+import type { Json, ModelHandoff } from "../../../ports/index.ts";
 import { isShort, maxInput } from "../../fields.ts";
-import { namesRead } from "../text-rules.ts";
-import { allowedValues, readAnswer, type SlotValue, takesAnyText, validValue } from "./slots.ts";
-import { fill, type LookUp, render } from "./template.ts";
+import { act, think, type ModelFailure, type TurnMoves } from "../../turns/decision/moves.ts";
 import type { Slot } from "../slot-types.ts";
 import type { AskStep, BranchStep, PlaybookStep, RunActionStep } from "../step-types.ts";
-import { act, type ModelFailure, think, type TurnMoves } from "../../turns/decision/moves.ts";
-import type { Json, ModelHandoff } from "../../../ports/index.ts";
+import { namesRead } from "../text-rules.ts";
+import { holds } from "./condition.ts";
+import { slotsFrom, type Frame } from "./frames.ts";
+import { parseCondition } from "./parse-condition.ts";
+import type { Outcome, PlayEnd, PlayOptions, StepContext, StepExit } from "./play-types.ts";
+import { allowedValues, readAnswer, takesAnyText, validValue, type SlotValue } from "./slots.ts";
+import { fill, render, type LookUp } from "./template.ts";
 
 export function* takeStep(step: PlaybookStep, context: StepContext): TurnMoves<Outcome> {
   const lookUp = slotLookUp(context);

@@ -1,14 +1,14 @@
 /** Asks the model for an answer to the contact, and decides what follows from it. */
-import { allowedValues } from "../../playbooks/play/slots.ts";
-import type { Frame } from "../../playbooks/play/frames.ts";
 import type { ModelAnswer } from "../../../ports/index.ts";
+import type { Frame } from "../../playbooks/play/frames.ts";
+import { allowedValues } from "../../playbooks/play/slots.ts";
+import type { Ending, Handoff, NewObservation, TurnFacts } from "../turn-types.ts";
 import { endUnanswered, endWith, endWithHandoff, endWithProblem } from "./endings.ts";
 import { mayFillSlot } from "./guardrails.ts";
 import { handoffFor, handsOffOn, limitsFor, wordsFor } from "./handoff-rules.ts";
-import { act, type ModelResult, settle, think, type TurnMoves } from "./moves.ts";
+import { act, settle, think, type ModelResult, type TurnMoves } from "./moves.ts";
 import { replyOf } from "./reply-text.ts";
-import { beginPlaybook, type End, endNow, type Play } from "./stages.ts";
-import type { Ending, Handoff, NewObservation, TurnFacts } from "../turn-types.ts";
+import { beginPlaybook, endNow, type End, type Play } from "./stages.ts";
 
 /**
  * Asks the model until it has a reply or starts a playbook, and makes the calls that it asks for in

@@ -1,9 +1,9 @@
 /** The ways in which a turn can end. */
-import { handsOffOn, limitsFor, handoffFor } from "./handoff-rules.ts";
-import { replyOf } from "./reply-text.ts";
+import type { Json } from "../../../ports/index.ts";
 import type { HandoffCause } from "../../settings/handoff-rule-types.ts";
 import type { Ending, Handoff, TurnFacts } from "../turn-types.ts";
-import type { Json } from "../../../ports/index.ts";
+import { handoffFor, handsOffOn, limitsFor } from "./handoff-rules.ts";
+import { replyOf } from "./reply-text.ts";
 
 /** Sends a text, or nothing. No playbook is in progress then. */
 export function endWith(text: string | null): Ending {

@@ -1,5 +1,5 @@
-import type { AgentDefinition } from "../../types.ts";
 import { containsPhrase, normalizedWords } from "../../../kernel/index.ts";
+import type { AgentDefinition } from "../../types.ts";
 import type { TurnFacts } from "../turn-types.ts";
 
 /** A text leaks the instructions if it repeats this many of their words in a row. */

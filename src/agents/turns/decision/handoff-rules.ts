@@ -1,10 +1,10 @@
-import type { Handoff, TurnFacts } from "../turn-types.ts";
-import type { HandoffCause, HandoffRule } from "../../settings/handoff-rule-types.ts";
-import type { AgentDefinition } from "../../types.ts";
-import { askedSlot } from "../../playbooks/play/frames.ts";
-import { isLikelyLoop } from "./loop-guard.ts";
 import { isVeryNegative } from "../../../contacts/index.ts";
 import { containsPhrase, normalizedWords } from "../../../kernel/index.ts";
+import { askedSlot } from "../../playbooks/play/frames.ts";
+import type { HandoffCause, HandoffRule } from "../../settings/handoff-rule-types.ts";
+import type { AgentDefinition } from "../../types.ts";
+import type { Handoff, TurnFacts } from "../turn-types.ts";
+import { isLikelyLoop } from "./loop-guard.ts";
 
 /**
  * Returns the hand-off that applies regardless of the agent's rules. It is checked before them. A

@@ -1,6 +1,6 @@
 /** The loop guard recognizes contacts that are machines, which would answer every reply. */
-import type { TurnFacts } from "../turn-types.ts";
 import { normalizedWords } from "../../../kernel/index.ts";
+import type { TurnFacts } from "../turn-types.ts";
 
 /** Messages older than this are not considered, in milliseconds. */
 const windowMs = 600_000;

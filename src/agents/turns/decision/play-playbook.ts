@@ -1,7 +1,8 @@
 /** How a turn plays a playbook, and what follows when the playbook stops or ends. */
 import type { Frame } from "../../playbooks/play/frames.ts";
-import { play, type Played } from "../../playbooks/play/play.ts";
 import type { PlayEnd } from "../../playbooks/play/play-types.ts";
+import { play, type Played } from "../../playbooks/play/play.ts";
+import type { Ending, TurnFacts } from "../turn-types.ts";
 import { answerAside } from "./ask-model.ts";
 import { endWith, endWithFallback, endWithHandoff } from "./endings.ts";
 import { mayFillSlot } from "./guardrails.ts";
@@ -9,7 +10,6 @@ import { handoffFor, handsOffOn } from "./handoff-rules.ts";
 import type { TurnMoves } from "./moves.ts";
 import { replyOf } from "./reply-text.ts";
 import { answerContext, askModelNext, endNow, type Play, type Stage } from "./stages.ts";
-import type { Ending, TurnFacts } from "../turn-types.ts";
 
 /** Plays until the playbook asks, waits or ends. */
 export function* playPlaybook(

@@ -1,6 +1,6 @@
+import { storable, type Channel } from "../../../kernel/index.ts";
 import { segmentsOf } from "../../../messages/index.ts";
 import type { AgentDefinition } from "../../types.ts";
-import { type Channel, storable } from "../../../kernel/index.ts";
 
 /** SMS segments of a reply. Each one costs money, and handsets join long messages slowly. */
 const maxSegments = 6;

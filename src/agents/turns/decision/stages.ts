@@ -2,11 +2,11 @@
  * The stages of a turn: it plays a playbook, asks the model, or ends. The result of each stage is
  * the next stage.
  */
+import type { Json } from "../../../ports/index.ts";
 import { beginFrame, type Frame } from "../../playbooks/play/frames.ts";
 import type { AnswerContext } from "../../playbooks/play/slots.ts";
 import type { PinnedPlaybook } from "../../playbooks/types.ts";
 import type { Ending, NewObservation, TurnFacts } from "../turn-types.ts";
-import type { Json } from "../../../ports/index.ts";
 
 export type Stage = Play | Ask | End;
 

@@ -5,13 +5,13 @@
  */
 import { triggeredPlaybook } from "../../playbooks/play/trigger-rules.ts";
 import type { RunRequest } from "../../runs/types.ts";
+import type { Ending, NewObservation, TurnFacts } from "../turn-types.ts";
 import { askModel } from "./ask-model.ts";
 import { endFailed, endSilently, endWithHandoff } from "./endings.ts";
 import { requiredHandoff, ruleHandoff } from "./handoff-rules.ts";
 import { act, settle, type TurnMoves } from "./moves.ts";
 import { playPlaybook } from "./play-playbook.ts";
 import { askModelNext, beginPlaybook, endNow, playOn, type Stage } from "./stages.ts";
-import type { Ending, NewObservation, TurnFacts } from "../turn-types.ts";
 
 /**
  * Goes from stage to stage until the turn ends. There are at most three before the end: the model

@@ -1,22 +1,22 @@
-import { background } from "../../../store/index.ts";
-import type { AgentRuntime } from "../../agent-options.ts";
-import { type Checked, checkInput, defaultActionMs } from "../../actions/check-input.ts";
-import { callAction, isSameCall } from "../../actions/call-action.ts";
-import type { BegunTurn, Progress, TurnFacts } from "../turn-types.ts";
-import { recordCall, recordPendingCall, takeBackCall } from "../save-progress.ts";
 import { storable, withDeadline } from "../../../kernel/index.ts";
-import { type Claim, retry } from "../../../queue/index.ts";
-import { outcomeOf, withCall, withoutCall } from "../../runs/call-rules.ts";
-import type { ActionCall } from "../../runs/types.ts";
-import { recordOf } from "./run-steps.ts";
-import type { Act } from "../decision/moves.ts";
 import {
-  type Action,
   errorFacts,
+  withoutMessage,
+  type Action,
   type Json,
   type ModelCall,
-  withoutMessage,
 } from "../../../ports/index.ts";
+import { retry, type Claim } from "../../../queue/index.ts";
+import { background } from "../../../store/index.ts";
+import { callAction, isSameCall } from "../../actions/call-action.ts";
+import { checkInput, defaultActionMs, type Checked } from "../../actions/check-input.ts";
+import type { AgentRuntime } from "../../agent-options.ts";
+import { outcomeOf, withCall, withoutCall } from "../../runs/call-rules.ts";
+import type { ActionCall } from "../../runs/types.ts";
+import type { Act } from "../decision/moves.ts";
+import { recordCall, recordPendingCall, takeBackCall } from "../save-progress.ts";
+import type { BegunTurn, Progress, TurnFacts } from "../turn-types.ts";
+import { recordOf } from "./run-steps.ts";
 
 interface ActionCallsOptions {
   readonly runtime: AgentRuntime;

@@ -1,24 +1,24 @@
-import type { BegunTurn, Progress, TurnFacts, TurnOutcome } from "../turn-types.ts";
-import { answerForm, usageOf, validateAnswer } from "./model-answer.ts";
-import { modelTurn } from "./model-turn.ts";
-import { sendableText } from "../decision/guardrails.ts";
-import { takeTurn } from "../decision/take-turn.ts";
 import { storable, withDeadline } from "../../../kernel/index.ts";
-import type { Claim } from "../../../queue/index.ts";
-import { RunSteps } from "./run-steps.ts";
-import type { Act, ModelResult, Move, MoveResult, Permissions, Think } from "../decision/moves.ts";
-import type { AgentRuntime, AgentSettings } from "../../agent-options.ts";
 import {
+  UnusableResult,
+  withoutMessage,
   type Json,
   type ModelAction,
   type ModelAnswer,
   type ModelTask,
-  UnusableResult,
-  withoutMessage,
 } from "../../../ports/index.ts";
-import { ActionCalls } from "./action-calls.ts";
-import { newTokens } from "../save-progress.ts";
+import type { Claim } from "../../../queue/index.ts";
+import type { AgentRuntime, AgentSettings } from "../../agent-options.ts";
 import type { AgentDefinition } from "../../types.ts";
+import { sendableText } from "../decision/guardrails.ts";
+import type { Act, ModelResult, Move, MoveResult, Permissions, Think } from "../decision/moves.ts";
+import { takeTurn } from "../decision/take-turn.ts";
+import { newTokens } from "../save-progress.ts";
+import type { BegunTurn, Progress, TurnFacts, TurnOutcome } from "../turn-types.ts";
+import { ActionCalls } from "./action-calls.ts";
+import { answerForm, usageOf, validateAnswer } from "./model-answer.ts";
+import { modelTurn } from "./model-turn.ts";
+import { RunSteps } from "./run-steps.ts";
 
 export interface MoveMakerOptions {
   readonly runtime: AgentRuntime;

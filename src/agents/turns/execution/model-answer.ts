@@ -1,7 +1,7 @@
-import { isWord, kindOf, memberOf, storable } from "../../../kernel/index.ts";
-import { type ModelAnswer, type ModelTurn, UnusableResult } from "../../../ports/index.ts";
-import { actionInput } from "../../fields.ts";
 import * as z from "zod";
+import { isWord, kindOf, memberOf, storable } from "../../../kernel/index.ts";
+import { UnusableResult, type ModelAnswer, type ModelTurn } from "../../../ports/index.ts";
+import { actionInput } from "../../fields.ts";
 
 /** Limits of one answer. Further items are dropped. */
 const maxCalls = 8;

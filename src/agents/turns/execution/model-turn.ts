@@ -1,17 +1,17 @@
-import { wordsFor } from "../decision/handoff-rules.ts";
-import type { Permissions } from "../decision/moves.ts";
-import { outcomeOf } from "../../runs/call-rules.ts";
-import type { ActionCall } from "../../runs/types.ts";
-import type { TurnFacts } from "../turn-types.ts";
 import { kindOf } from "../../../kernel/index.ts";
 import {
+  UnusableResult,
   type Json,
   type ModelAction,
   type ModelCall,
   type ModelTask,
   type ModelTurn,
-  UnusableResult,
 } from "../../../ports/index.ts";
+import { outcomeOf } from "../../runs/call-rules.ts";
+import type { ActionCall } from "../../runs/types.ts";
+import { wordsFor } from "../decision/handoff-rules.ts";
+import type { Permissions } from "../decision/moves.ts";
+import type { TurnFacts } from "../turn-types.ts";
 
 const maxKnowledge = 8;
 

@@ -2,13 +2,13 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { memory } from "../../../../adapters/storage/memory/index.ts";
 import {
-  type Item,
   item,
   itemById,
   itemByLabel,
   items,
   itemsByTime,
   schema,
+  type Item,
 } from "../../../../adapters/testing/conformance/storage/collections.ts";
 import { StorageConflict, type Write } from "../../../../src/ports/index.ts";
 import { runs } from "../../../support/runs.ts";

@@ -3,7 +3,7 @@ import type pg from "pg";
 import { afterAll, beforeAll, describe, it } from "vitest";
 import { postgres } from "../../../../adapters/storage/postgres/index.ts";
 import { storageConformance } from "../../../../adapters/testing/conformance/storage/index.ts";
-import { type Database, makeDatabase } from "../../../support/postgres/temporary-database.ts";
+import { makeDatabase, type Database } from "../../../support/postgres/temporary-database.ts";
 import { serverUrl } from "../../../support/postgres/test-database.ts";
 import { isLong } from "../../../support/runs.ts";
 

@@ -1,11 +1,11 @@
 /** What transactions of the host application add to counters (`pending-counts.ts`). */
 import { describe, expect, it } from "vitest";
-import type { StoragePort, Write } from "../../../../src/ports/storage.ts";
 import { sumByDay, sums } from "../../../../adapters/testing/conformance/storage/collections.ts";
-import { database } from "../../../support/postgres/test-database.ts";
+import type { StoragePort, Write } from "../../../../src/ports/storage.ts";
 import type { Database } from "../../../support/postgres/temporary-database.ts";
-import { client, log, opened } from "./rows.ts";
+import { database } from "../../../support/postgres/test-database.ts";
 import { write } from "../port.ts";
+import { client, log, opened } from "./rows.ts";
 
 describe("counters on PostgreSQL", () => {
   const add = (day: string, count = 1): Write => ({

@@ -15,12 +15,12 @@ import { planWrites } from "../../../../adapters/storage/postgres/writes/writes.
 import { schema as conformance } from "../../../../adapters/testing/conformance/storage/collections.ts";
 import { schema } from "../../../../src/modules.ts";
 import {
-  type Collection,
   columnsOf,
-  type Index,
   keyOf,
-  type KeyValue,
   positionColumnOf,
+  type Collection,
+  type Index,
+  type KeyValue,
 } from "../../../../src/ports/collection.ts";
 import type { Range, Row, SearchedWord, Write } from "../../../../src/ports/storage.ts";
 

@@ -1,11 +1,11 @@
 import type pg from "pg";
 import { describe, expect, it } from "vitest";
-import { StorageConflict, type Write } from "../../../../src/ports/storage.ts";
 import { itemById } from "../../../../adapters/testing/conformance/storage/collections.ts";
-import { database } from "../../../support/postgres/test-database.ts";
+import { StorageConflict, type Write } from "../../../../src/ports/storage.ts";
 import type { Database } from "../../../support/postgres/temporary-database.ts";
-import { allIds, client, close, followed, ids, insert, log, opened } from "./rows.ts";
+import { database } from "../../../support/postgres/test-database.ts";
 import { write } from "../port.ts";
+import { allIds, client, close, followed, ids, insert, log, opened } from "./rows.ts";
 
 describe("a transaction of the host application", () => {
   it("includes the engine's rows, and commits or undoes them with its own", async () => {

@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
-import type { StoragePort } from "../../../../src/ports/storage.ts";
 import {
   entriesByPosition,
   entriesByTopic,
 } from "../../../../adapters/testing/conformance/storage/collections.ts";
+import type { StoragePort } from "../../../../src/ports/storage.ts";
 import { eventually } from "../../../support/eventually.ts";
 import { database } from "../../../support/postgres/test-database.ts";
-import { client, followed, ids, insert, log, opened } from "./rows.ts";
 import { write } from "../port.ts";
+import { client, followed, ids, insert, log, opened } from "./rows.ts";
 
 describe("positions in a log", () => {
   it("are assigned to rows of host transactions in the order of writing, by the first reader of the log", async () => {

@@ -1,11 +1,11 @@
 import { Socket } from "node:net";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { postgres, type PostgresOptions } from "../../../../adapters/storage/postgres/index.ts";
-import { StorageConflict, type StoragePort, type Write } from "../../../../src/ports/storage.ts";
 import { schema as engineSchema } from "../../../../src/modules.ts";
+import { StorageConflict, type StoragePort, type Write } from "../../../../src/ports/storage.ts";
 import { eventually } from "../../../support/eventually.ts";
-import { database } from "../../../support/postgres/test-database.ts";
 import type { Database } from "../../../support/postgres/temporary-database.ts";
+import { database } from "../../../support/postgres/test-database.ts";
 import {
   firstSchema,
   insertNote,

@@ -12,7 +12,7 @@ import {
   findPendingCounts,
 } from "../../../../adapters/storage/postgres/writes/pending-counts.ts";
 import type { Write } from "../../../../src/ports/storage.ts";
-import { type Database, makeDatabase } from "../../../support/postgres/temporary-database.ts";
+import { makeDatabase, type Database } from "../../../support/postgres/temporary-database.ts";
 import { serverUrl } from "../../../support/postgres/test-database.ts";
 import { cases } from "../../../support/runs.ts";
 import {
@@ -22,8 +22,8 @@ import {
   readStatements,
   row,
   searches,
-  type Tied,
   tableOf,
+  type Tied,
 } from "./every-statement.ts";
 
 const full = 1_000;

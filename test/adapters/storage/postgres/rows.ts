@@ -2,17 +2,17 @@
 import type pg from "pg";
 import { onTestFinished } from "vitest";
 import { postgres } from "../../../../adapters/storage/postgres/index.ts";
-import type { StoragePort, Write } from "../../../../src/ports/storage.ts";
 import {
   entries,
   entriesByPosition,
   entry,
-  type Item,
   item,
   itemById,
   items,
   schema,
+  type Item,
 } from "../../../../adapters/testing/conformance/storage/collections.ts";
+import type { StoragePort, Write } from "../../../../src/ports/storage.ts";
 import type { Database } from "../../../support/postgres/temporary-database.ts";
 
 export const insert = (id: string, patch: Partial<Item> = {}): Write => ({

@@ -1,17 +1,17 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it, onTestFinished } from "vitest";
-import type { Group, StoragePort } from "../../../../src/ports/storage.ts";
 import {
   books,
   itemById,
   itemsByTime,
 } from "../../../../adapters/testing/conformance/storage/collections.ts";
+import type { Group, StoragePort } from "../../../../src/ports/storage.ts";
 import { eventually } from "../../../support/eventually.ts";
-import { database } from "../../../support/postgres/test-database.ts";
 import type { Database } from "../../../support/postgres/temporary-database.ts";
+import { database } from "../../../support/postgres/test-database.ts";
 import { isLong } from "../../../support/runs.ts";
-import { client, close, ids, insert, opened } from "./rows.ts";
 import { write } from "../port.ts";
+import { client, close, ids, insert, opened } from "./rows.ts";
 
 describe("several processes on one PostgreSQL database", () => {
   const lock = (limit: number): Parameters<Group["read"]>[0] => [

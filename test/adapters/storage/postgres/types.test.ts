@@ -1,8 +1,8 @@
-import { describe, expectTypeOf, it } from "vitest";
 import type pg from "pg";
 import { MessagingEngine } from "tidings";
 import { postgres, type PostgresClient, type PostgresPool } from "tidings/postgres";
 import { sandbox } from "tidings/sandbox";
+import { describe, expectTypeOf, it } from "vitest";
 
 /** The compiler checks these (`npm run types`). */
 describe("the handle of a transaction on PostgreSQL", () => {

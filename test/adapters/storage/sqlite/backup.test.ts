@@ -2,8 +2,8 @@ import { join } from "node:path";
 import { backup, DatabaseSync } from "node:sqlite";
 import { expect, it } from "vitest";
 import { sqlite } from "../../../../adapters/storage/sqlite/index.ts";
-import { closing, write } from "../port.ts";
 import { firstSchema, insertNote, notes } from "../notes.ts";
+import { closing, write } from "../port.ts";
 import { temporaryDirectory, temporaryFile } from "./files.ts";
 
 it("a backup in one step has one state of the database, and ends while the engine writes", async () => {

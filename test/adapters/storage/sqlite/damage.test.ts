@@ -5,8 +5,8 @@ import { describe, expect, it } from "vitest";
 import { Connection } from "../../../../adapters/storage/sqlite/connections/connection.ts";
 import { findDamage } from "../../../../adapters/storage/sqlite/damage/find-damage.ts";
 import { sqlite, type SqliteOptions } from "../../../../adapters/storage/sqlite/index.ts";
-import { closing, says, write } from "../port.ts";
 import { firstSchema, insertNote, notes } from "../notes.ts";
+import { closing, says, write } from "../port.ts";
 import { temporaryFile } from "./files.ts";
 
 const pageSize = 4_096;

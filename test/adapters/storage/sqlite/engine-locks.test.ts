@@ -3,9 +3,9 @@ import { basename, dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { sqlite } from "../../../../adapters/storage/sqlite/index.ts";
 import type { EngineLocks } from "../../../../src/ports/engine-locks.ts";
+import { firstSchema } from "../notes.ts";
 import { closing } from "../port.ts";
 import { Peer, temporaryDirectory, temporaryFile } from "./files.ts";
-import { firstSchema } from "../notes.ts";
 
 async function locksOn(file: string): Promise<EngineLocks> {
   const port = closing(sqlite({ file }));

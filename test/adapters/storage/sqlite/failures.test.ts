@@ -9,8 +9,8 @@ import { TidingsError } from "../../../../src/kernel/errors.ts";
 import { problem } from "../../../../src/kernel/problem.ts";
 import { StorageRefusal } from "../../../../src/ports/storage.ts";
 import { isLong } from "../../../support/runs.ts";
-import { closing, says, write } from "../port.ts";
 import { firstSchema, insertNote, noteById, notes, updateNote } from "../notes.ts";
+import { closing, says, write } from "../port.ts";
 import { temporaryDirectory, temporaryFile } from "./files.ts";
 
 const importable = (path: string): string => pathToFileURL(resolve(path)).href;

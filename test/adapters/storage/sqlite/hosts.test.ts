@@ -1,8 +1,8 @@
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { StorageConflict, type StoragePort } from "../../../../src/ports/storage.ts";
-import { write } from "../port.ts";
 import { insertNote, noteById, notes, updateNote } from "../notes.ts";
+import { write } from "../port.ts";
 import { temporaryFile } from "./files.ts";
 import { joined, opened } from "./opened.ts";
 

@@ -5,7 +5,6 @@ import { schemaOf } from "../../../../src/ports/collection.ts";
 import { collection, nullable, text } from "../../../../src/ports/define-collection.ts";
 import { StorageConflict } from "../../../../src/ports/storage.ts";
 import { cases } from "../../../support/runs.ts";
-import { closing, says, write } from "../port.ts";
 import {
   firstSchema,
   insertNote,
@@ -14,6 +13,7 @@ import {
   notes,
   secondSchema,
 } from "../notes.ts";
+import { closing, says, write } from "../port.ts";
 import { Peer, temporaryFile } from "./files.ts";
 
 /** What the shell's `.schema` shows, and what SQLite knows about columns. */

@@ -4,9 +4,9 @@
  */
 import { once } from "node:events";
 import { sqlite } from "../../../../adapters/storage/sqlite/index.ts";
-import { silent } from "../../../../src/ports/logger.ts";
 import { seededRandom } from "../../../../adapters/testing/simulated/seeded-random.ts";
 import { virtualClock } from "../../../../adapters/testing/simulated/virtual-clock.ts";
+import { silent } from "../../../../src/ports/logger.ts";
 import { Store } from "../../../../src/store/store.ts";
 import { firstNotes, firstSchema, noteById, secondSchema } from "../notes.ts";
 

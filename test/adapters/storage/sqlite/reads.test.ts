@@ -1,8 +1,8 @@
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import {
-  type ArrayQuery,
   Connection,
+  type ArrayQuery,
 } from "../../../../adapters/storage/sqlite/connections/connection.ts";
 import { sqlite } from "../../../../adapters/storage/sqlite/index.ts";
 import { Reads } from "../../../../adapters/storage/sqlite/reads/reads.ts";

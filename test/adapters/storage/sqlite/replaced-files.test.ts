@@ -13,8 +13,8 @@ import { SqliteStorage } from "../../../../adapters/storage/sqlite/storage.ts";
 import { sandbox } from "../../../../adapters/transport/sandbox/index.ts";
 import type { StoragePort } from "../../../../src/ports/storage.ts";
 import { isLong } from "../../../support/runs.ts";
-import { closing, says, write } from "../port.ts";
 import { firstSchema, insertNote, noteById, notes } from "../notes.ts";
+import { closing, says, write } from "../port.ts";
 import { temporaryFile } from "./files.ts";
 
 /** Writes until the storage refuses. Returns the error and the ids that were acknowledged. */

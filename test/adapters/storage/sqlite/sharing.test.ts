@@ -10,11 +10,11 @@ import { sqlite } from "../../../../adapters/storage/sqlite/index.ts";
 import { SqliteStorage } from "../../../../adapters/storage/sqlite/storage.ts";
 import * as conformance from "../../../../adapters/testing/conformance/storage/collections.ts";
 import { StorageConflict } from "../../../../src/ports/storage.ts";
-import { closing, write } from "../port.ts";
+import { isLong } from "../../../support/runs.ts";
 import { firstSchema, insertNote, noteById, notes, updateNote } from "../notes.ts";
+import { closing, write } from "../port.ts";
 import { Peer, temporaryDirectory, temporaryFile } from "./files.ts";
 import { joined, opened } from "./opened.ts";
-import { isLong } from "../../../support/runs.ts";
 
 describe.each([
   ["path", "app.db"],

@@ -12,8 +12,8 @@ import { BackgroundWriter } from "../../../../adapters/storage/sqlite/thread/bac
 import { storageConformance } from "../../../../adapters/testing/conformance/storage/index.ts";
 import { StorageConflict } from "../../../../src/ports/storage.ts";
 import { isLong } from "../../../support/runs.ts";
-import { closing, says, write } from "../port.ts";
 import { firstSchema, insertNote, noteById, notes, updateNote } from "../notes.ts";
+import { closing, says, write } from "../port.ts";
 import { temporaryDirectory, temporaryFile } from "./files.ts";
 
 /** The thread makes every commit, however small. */

@@ -2,8 +2,8 @@ import type { DatabaseSync } from "node:sqlite";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { sqlite } from "../../../../adapters/storage/sqlite/index.ts";
 import { held } from "../../../support/engines/carrier.ts";
-import { closing, says, write } from "../port.ts";
 import { firstSchema, insertNote, notes } from "../notes.ts";
+import { closing, says, write } from "../port.ts";
 import { temporaryFile } from "./files.ts";
 
 describe("transactions of the SQLite storage", () => {

@@ -5,9 +5,9 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { SqliteStorage } from "../../../../adapters/storage/sqlite/storage.ts";
 import type { Write } from "../../../../src/ports/storage.ts";
 import { isLong } from "../../../support/runs.ts";
+import { firstSchema, insertNote, noteById } from "../notes.ts";
 import { closing, write } from "../port.ts";
 import { temporaryFile } from "./files.ts";
-import { firstSchema, insertNote, noteById } from "../notes.ts";
 
 /** The size to which the log is shortened. */
 const maxLogBytes = 2 ** 25;

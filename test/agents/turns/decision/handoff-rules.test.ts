@@ -1,19 +1,19 @@
 /** The rules of hand-offs, as functions over the facts of a turn. */
 import { describe, expect, it, test } from "vitest";
 import { english } from "../../../../adapters/language/index.ts";
+import type { HandoffRule } from "../../../../src/agents/settings/handoff-rule-types.ts";
 import {
+  handoffFor,
   handsOffOn,
   limitsFor,
-  handoffFor,
   requiredHandoff,
   ruleHandoff,
   wordsFor,
 } from "../../../../src/agents/turns/decision/handoff-rules.ts";
-import type { HandoffRule } from "../../../../src/agents/settings/handoff-rule-types.ts";
 import type { TurnFacts } from "../../../../src/agents/turns/turn-types.ts";
-import { type AgentDefinition, defaultAgent } from "../../../../src/agents/types.ts";
-import { definition, idOf, finderOf, slot } from "../../playbooks/support.ts";
+import { defaultAgent, type AgentDefinition } from "../../../../src/agents/types.ts";
 import { frame } from "../../playbooks/sample-frame.ts";
+import { definition, finderOf, idOf, slot } from "../../playbooks/support.ts";
 
 const now = 1_000_000_000;
 

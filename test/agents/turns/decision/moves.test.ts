@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
+import type { ActionCall } from "../../../../src/agents/runs/types.ts";
 import {
   act,
-  type ModelResult,
   settle,
   think,
+  type ModelResult,
 } from "../../../../src/agents/turns/decision/moves.ts";
-import type { ActionCall } from "../../../../src/agents/runs/types.ts";
 import { call } from "../../runs/sample-run.ts";
 
 describe("a move", () => {

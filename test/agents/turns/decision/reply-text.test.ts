@@ -4,9 +4,9 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import { memory } from "../../../../adapters/storage/memory/index.ts";
 import { replyOf } from "../../../../src/agents/turns/decision/reply-text.ts";
-import { type AgentDefinition, defaultAgent } from "../../../../src/agents/types.ts";
-import { agency, survey } from "../../world.ts";
+import { defaultAgent, type AgentDefinition } from "../../../../src/agents/types.ts";
 import { actionOf } from "../../actions.ts";
+import { agency, survey } from "../../world.ts";
 
 const max_chars = 120;
 const long = "We open at nine and close at five. ".repeat(4).trim();

@@ -3,9 +3,9 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import { memory } from "../../../../adapters/storage/memory/index.ts";
 import type { ModelAnswer, ModelTurn } from "../../../../src/ports/agent-model.ts";
+import { actionOf } from "../../actions.ts";
 import { nested } from "../../nested.ts";
 import { agency } from "../../world.ts";
-import { actionOf } from "../../actions.ts";
 
 /** Calls the action once, and tells what came of it. */
 const callOnce = ({ calls: [made] }: ModelTurn): ModelAnswer =>

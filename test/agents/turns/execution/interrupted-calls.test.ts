@@ -3,16 +3,16 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { memory } from "../../../../adapters/storage/memory/index.ts";
 import { SharedStorage } from "../../../../adapters/testing/world/ports/shared-storage.ts";
+import { runs } from "../../../../src/agents/runs/rows.ts";
 import type { MessagingEngine } from "../../../../src/engine.ts";
 import { TidingsError } from "../../../../src/kernel/index.ts";
 import type { Action } from "../../../../src/ports/action.ts";
 import type { AgentModel } from "../../../../src/ports/agent-model.ts";
-import { runs } from "../../../../src/agents/runs/rows.ts";
 import type { Write } from "../../../../src/ports/storage.ts";
 import { held } from "../../../support/engines/carrier.ts";
 import { stopped, stopping, type World } from "../../../support/engines/world.ts";
-import { agency } from "../../world.ts";
 import { actionOf } from "../../actions.ts";
+import { agency } from "../../world.ts";
 
 let requests = 0;
 

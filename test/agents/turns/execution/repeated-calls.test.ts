@@ -5,8 +5,8 @@ import { memory } from "../../../../adapters/storage/memory/index.ts";
 import type { CreatePlaybook } from "../../../../src/agents/playbooks/input-types.ts";
 import type { Action } from "../../../../src/ports/action.ts";
 import type { ModelAnswer } from "../../../../src/ports/agent-model.ts";
-import { type Agency, agency, visitor } from "../../world.ts";
 import { actionOf } from "../../actions.ts";
+import { agency, visitor, type Agency } from "../../world.ts";
 
 /** Returns the actions of a shop with five chairs, and the keys under which it was changed. */
 function shop() {

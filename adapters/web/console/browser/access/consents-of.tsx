@@ -14,8 +14,8 @@ import {
   shownAddress,
   TextField,
   toast,
-  type Tone,
   useResource,
+  type Tone,
 } from "../../../shared/browser/index.ts";
 import { useCoalesced, useLive } from "../live.ts";
 import { Card } from "../parts/layout.tsx";

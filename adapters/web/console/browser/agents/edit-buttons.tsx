@@ -12,9 +12,9 @@ import {
   IconButton,
   linkTo,
   may,
-  type Resource,
   toast,
   toastError,
+  type Resource,
 } from "../../../shared/browser/index.ts";
 import { t } from "../texts.ts";
 

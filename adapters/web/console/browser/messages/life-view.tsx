@@ -4,8 +4,8 @@ import type { TimelineEntry } from "../../../../../src/index.ts";
 import { Badge, dateTime, exactDuration, Icon } from "../../../shared/browser/index.ts";
 import { t } from "../texts.ts";
 import { shownStatus } from "../words.ts";
-import type { Lane, Life, Mark, PlannedEntry } from "./life.ts";
 import { describe } from "./life-words.ts";
+import type { Lane, Life, Mark, PlannedEntry } from "./life.ts";
 
 const lanes: readonly Lane[] = ["status", "attempt", "receipt", "other"];
 

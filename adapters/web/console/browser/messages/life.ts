@@ -5,7 +5,7 @@ import type {
   TimelineEntry,
   TimelineTransition,
 } from "../../../../../src/index.ts";
-import { type Tone, withOutcomesAtTheTime } from "../../../shared/browser/index.ts";
+import { withOutcomesAtTheTime, type Tone } from "../../../shared/browser/index.ts";
 
 /** The rows of the diagram. */
 export type Lane = "status" | "attempt" | "receipt" | "other";

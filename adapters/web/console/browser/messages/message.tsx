@@ -27,8 +27,8 @@ import { AsJson } from "../parts/json.tsx";
 import { Card, LoadingPage, PageView } from "../parts/layout.tsx";
 import { Copied, StatusBadge } from "../parts/values.tsx";
 import { t } from "../texts.ts";
-import { hasEnded, lifeOf } from "./life.ts";
 import { LifeDiagram, LifeList } from "./life-view.tsx";
+import { hasEnded, lifeOf } from "./life.ts";
 
 interface Loaded {
   readonly message: Message;

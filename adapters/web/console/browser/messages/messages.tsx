@@ -20,8 +20,8 @@ import { Card, Paged, PageView } from "../parts/layout.tsx";
 import { Table } from "../parts/table.tsx";
 import { ContactCell, StatusBadge, When } from "../parts/values.tsx";
 import { t } from "../texts.ts";
-import { MessagePage } from "./message.tsx";
 import { filtersOf, MessageFilters } from "./message-filters.tsx";
+import { MessagePage } from "./message.tsx";
 
 const pageSize = 50;
 /** The maximum page size of the API. More new messages are not counted. */

@@ -19,9 +19,9 @@ import { useCoalesced, useLive } from "../live.ts";
 import { Card, PageView } from "../parts/layout.tsx";
 import { Figure } from "../parts/values.tsx";
 import { t } from "../texts.ts";
-import { Waiting, Errors } from "./backlog.tsx";
+import { Errors, Waiting } from "./backlog.tsx";
 import { Chart } from "./chart.tsx";
-import { type Measure, measures, type Series, seriesOf } from "./counts.ts";
+import { measures, seriesOf, type Measure, type Series } from "./counts.ts";
 
 /** The time ranges, and how many hours each point of their charts sums. */
 const ranges = {

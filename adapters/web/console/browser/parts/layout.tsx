@@ -11,9 +11,9 @@ import {
   LoadState,
   may,
   place,
-  type Resource,
   Select,
   Skeleton,
+  type Resource,
 } from "../../../shared/browser/index.ts";
 import type { PagedList } from "../paged.ts";
 import { t } from "../texts.ts";

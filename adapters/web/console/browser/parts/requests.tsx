@@ -6,8 +6,8 @@ import {
   EmptyState,
   Icon,
   recentRequests,
-  type RecordedRequest,
   time,
+  type RecordedRequest,
   type Tone,
 } from "../../../shared/browser/index.ts";
 import { curlOf } from "../curl.ts";

@@ -4,7 +4,7 @@ import { EmptyState, linkTo, LoadState, place, TextField } from "../../../shared
 import { PageView } from "../parts/layout.tsx";
 import { Method } from "../parts/requests.tsx";
 import { t } from "../texts.ts";
-import { apiDocument, type ApiDocument, loadDocument, type Operation } from "./document.ts";
+import { apiDocument, loadDocument, type ApiDocument, type Operation } from "./document.ts";
 import { OperationView } from "./operation.tsx";
 
 /** One route with its method and path. */

@@ -1,6 +1,6 @@
 /** How the states of endpoints, deliveries and attempts are shown. */
 import type { JSX } from "preact";
-import type { DeliveryAttempt, Delivery, Webhook } from "../../../../../src/index.ts";
+import type { Delivery, DeliveryAttempt, Webhook } from "../../../../../src/index.ts";
 import { Badge, exactDuration, type Tone } from "../../../shared/browser/index.ts";
 import { statusTone } from "../parts/requests.tsx";
 import { t } from "../texts.ts";

@@ -21,8 +21,8 @@ import { Table } from "../parts/table.tsx";
 import { Copied, Figure, When } from "../parts/values.tsx";
 import { t } from "../texts.ts";
 import { useDeliveries } from "./follow.ts";
-import { WebhookActions } from "./webhook-actions.tsx";
 import { deliveryName, DeliveryStatus, Response, WebhookStatus } from "./states.tsx";
+import { WebhookActions } from "./webhook-actions.tsx";
 
 const statuses = ["pending", "succeeded", "failed", "parked", "canceled"] as const;
 /** Deliveries follow their events by some 100 ms. */

@@ -20,8 +20,8 @@ import { Age, TwoLines, When } from "../parts/values.tsx";
 import { loadDocument } from "../reference/document.ts";
 import { t } from "../texts.ts";
 import { DeliveryPage } from "./delivery.tsx";
-import { WebhookForm } from "./webhook-form.tsx";
 import { WebhookStatus } from "./states.tsx";
+import { WebhookForm } from "./webhook-form.tsx";
 import { WebhookPage } from "./webhook.tsx";
 
 /** The endpoints, one of them, or one of its deliveries. */

@@ -12,7 +12,7 @@ import {
   toast,
 } from "../../../shared/browser/index.ts";
 import { conversationNow, conversations } from "../state/conversations.ts";
-import { type ContactEdit, contactEdits, contactFields } from "../state/drafts.ts";
+import { contactEdits, contactFields, type ContactEdit } from "../state/drafts.ts";
 import { thread } from "../state/thread.ts";
 import { t } from "../texts.ts";
 import { Section } from "./section.tsx";

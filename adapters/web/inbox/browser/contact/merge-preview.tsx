@@ -3,15 +3,15 @@ import type {
   Consents,
   Contact,
   Conversation,
-  MergePreview as Preview,
   Page,
+  MergePreview as Preview,
 } from "../../../../../src/index.ts";
 import {
   api,
   LoadState,
   number,
-  type Resource,
   shownAddress,
+  type Resource,
 } from "../../../shared/browser/index.ts";
 import { t } from "../texts.ts";
 import { contactName, mediumName, nameIn } from "../words.ts";

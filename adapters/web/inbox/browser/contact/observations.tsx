@@ -13,10 +13,10 @@ import {
   unsentBefore,
   useSendOnce,
 } from "../../../shared/browser/index.ts";
-import { Loaded, Section, useContactResource } from "./section.tsx";
 import { observationDraftId, observationDrafts } from "../state/drafts.ts";
 import { now } from "../state/now.ts";
 import { t } from "../texts.ts";
+import { Loaded, Section, useContactResource } from "./section.tsx";
 
 const sources = {
   human: () => t("sourceHuman"),

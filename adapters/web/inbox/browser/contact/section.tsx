@@ -1,6 +1,6 @@
 import type { ComponentChildren, JSX } from "preact";
 import { useId } from "preact/hooks";
-import { ErrorNote, type Resource, useResource } from "../../../shared/browser/index.ts";
+import { ErrorNote, useResource, type Resource } from "../../../shared/browser/index.ts";
 import { contactVersion } from "../state/live.ts";
 
 /** Loads something about a contact, again whenever the contact changes. */

@@ -8,9 +8,9 @@ import {
   linkTo,
   may,
   Menu,
-  type MenuItem,
   placeNow,
   useShortcuts,
+  type MenuItem,
 } from "../../../shared/browser/index.ts";
 import {
   closeConversation,

@@ -9,7 +9,7 @@ import {
   TextField,
   webAddress,
 } from "../../../shared/browser/index.ts";
-import { type Draft, setDraft } from "../state/drafts.ts";
+import { setDraft, type Draft } from "../state/drafts.ts";
 import { t } from "../texts.ts";
 import { TimeDialog } from "./time-dialog.tsx";
 import { TimePicker } from "./time-picker.tsx";

@@ -14,23 +14,23 @@ import {
   useShortcuts,
 } from "../../../shared/browser/index.ts";
 import { uncoverThread } from "../contact/contact-visibility.ts";
-import { Tools } from "./composer-tools.tsx";
-import { smsSize } from "./encoding.ts";
-import { Policies, usePreview } from "./reply-preview.tsx";
-import { sendDraft } from "../state/sending.ts";
 import {
-  type Draft,
   isBlank,
   keptOf,
   maxCharacters,
-  type Mode,
   setDraft,
   setMode,
+  type Draft,
+  type Mode,
 } from "../state/drafts.ts";
 import { nameOfAssignee } from "../state/people.ts";
+import { sendDraft } from "../state/sending.ts";
 import { reportTyping } from "../state/typing.ts";
 import { t } from "../texts.ts";
 import { nameIn } from "../words.ts";
+import { Tools } from "./composer-tools.tsx";
+import { smsSize } from "./encoding.ts";
+import { Policies, usePreview } from "./reply-preview.tsx";
 
 /** Whether CSS lets the area grow with its text. A script has to lay the page out for each key. */
 const growsItself = CSS.supports("field-sizing", "content");

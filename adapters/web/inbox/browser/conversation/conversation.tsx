@@ -1,6 +1,6 @@
+import { signal } from "@preact/signals";
 import { Fragment, type JSX } from "preact";
 import { useEffect } from "preact/hooks";
-import { signal } from "@preact/signals";
 import type { Conversation as Row } from "../../../../../src/index.ts";
 import {
   Button,
@@ -12,6 +12,7 @@ import {
   shownAddress,
   useResource,
 } from "../../../shared/browser/index.ts";
+import { isContactShown, showContact } from "../contact/contact-visibility.ts";
 import { NotShown } from "../not-shown.tsx";
 import { PaneHeader } from "../pane-header.tsx";
 import { clearOptOut, markRead, reopen, take } from "../state/actions.ts";
@@ -24,7 +25,6 @@ import { mediumName, nameIn } from "../words.ts";
 import { Actions } from "./actions.tsx";
 import { Approvals } from "./approvals.tsx";
 import { Composer } from "./composer.tsx";
-import { isContactShown, showContact } from "../contact/contact-visibility.ts";
 import { ThreadView } from "./thread.tsx";
 
 interface ConversationProps {

@@ -11,9 +11,9 @@ import {
   list as listed,
   LoadState,
   shownAddress,
-  type Tone,
   useResource,
   withOutcomesAtTheTime,
+  type Tone,
 } from "../../../shared/browser/index.ts";
 import { t } from "../texts.ts";
 import { shownStatus, statusName } from "../words.ts";

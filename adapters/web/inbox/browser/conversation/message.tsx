@@ -8,14 +8,14 @@ import {
   Icon,
   may,
   Menu,
-  type MenuItem,
   StrangerText,
   time,
   toast,
+  type MenuItem,
 } from "../../../shared/browser/index.ts";
-import { cancelMessage, editAgain, resend, writeAgain } from "../state/sending.ts";
-import { type Outgoing, removeOutgoing } from "../state/drafts.ts";
+import { removeOutgoing, type Outgoing } from "../state/drafts.ts";
 import { nameOfAuthor, personOf } from "../state/people.ts";
+import { cancelMessage, editAgain, resend, writeAgain } from "../state/sending.ts";
 import { timeOf } from "../state/thread.ts";
 import { t } from "../texts.ts";
 import { shownStatus } from "../words.ts";

@@ -3,7 +3,7 @@ import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { Conversation, MessagePreview } from "../../../../../src/index.ts";
 import { api, dayAndTime, firstCharacters, Icon } from "../../../shared/browser/index.ts";
-import { channelOf, type Draft, maxCharacters } from "../state/drafts.ts";
+import { channelOf, maxCharacters, type Draft } from "../state/drafts.ts";
 import { contactVersion } from "../state/live.ts";
 import { recipientOf } from "../state/recipient.ts";
 import { t } from "../texts.ts";

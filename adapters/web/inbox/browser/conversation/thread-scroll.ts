@@ -3,7 +3,7 @@ import { useComputed } from "@preact/signals";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { tabId, toast } from "../../../shared/browser/index.ts";
 import { keptOf, type Outgoing } from "../state/drafts.ts";
-import { maxSought, target, type Thread, thread } from "../state/thread.ts";
+import { maxSought, target, thread, type Thread } from "../state/thread.ts";
 import { t } from "../texts.ts";
 
 /**

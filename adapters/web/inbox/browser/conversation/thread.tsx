@@ -11,14 +11,14 @@ import {
   Skeleton,
   timeZone,
 } from "../../../shared/browser/index.ts";
-import { MessageBubble, NoteCard, OutgoingBubble } from "./message.tsx";
-import { threadOf, useAnchor, useOutgoing, useTarget } from "./thread-scroll.ts";
 import { now } from "../state/now.ts";
 import { nameOfAuthor } from "../state/people.ts";
 import { type Entry, type Thread } from "../state/thread.ts";
 import { typingIn } from "../state/typing.ts";
 import { t } from "../texts.ts";
 import { nameIn } from "../words.ts";
+import { MessageBubble, NoteCard, OutgoingBubble } from "./message.tsx";
+import { threadOf, useAnchor, useOutgoing, useTarget } from "./thread-scroll.ts";
 
 /** The messages and notes, oldest first. It stays at the end while a reader is there. */
 export function ThreadView({ row }: { readonly row: Conversation }): JSX.Element {

@@ -1,9 +1,9 @@
 import type { JSX } from "preact";
 import { date, Select, TextField } from "../../../shared/browser/index.ts";
-import { type ContactQuery, startOf } from "../state/contact-query.ts";
+import { startOf, type ContactQuery } from "../state/contact-query.ts";
 import { labelsOfContacts } from "../state/known-labels.ts";
 import { t } from "../texts.ts";
-import { type ActiveFilter, type ChangePlace, LabelFilter } from "./filters.tsx";
+import { LabelFilter, type ActiveFilter, type ChangePlace } from "./filters.tsx";
 
 /** The active filters of the list of contacts. */
 export function contactFilters(query: ContactQuery): readonly ActiveFilter[] {

@@ -1,4 +1,5 @@
 import type { JSX } from "preact";
+import type { Contact } from "../../../../../src/index.ts";
 import {
   Avatar,
   Badge,
@@ -9,7 +10,6 @@ import {
   shortTime,
   shownAddress,
 } from "../../../shared/browser/index.ts";
-import type { Contact } from "../../../../../src/index.ts";
 import { contacts } from "../state/contacts.ts";
 import { labelsOf } from "../state/label-changes.ts";
 import { now } from "../state/now.ts";

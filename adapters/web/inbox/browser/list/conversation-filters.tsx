@@ -4,7 +4,7 @@ import { labelsOfConversations } from "../state/known-labels.ts";
 import type { ListQuery } from "../state/views.ts";
 import { t } from "../texts.ts";
 import { priorityName } from "../words.ts";
-import { type ActiveFilter, type ChangePlace, LabelFilter } from "./filters.tsx";
+import { LabelFilter, type ActiveFilter, type ChangePlace } from "./filters.tsx";
 
 /** The active filters of a list of conversations. */
 export function conversationFilters(query: ListQuery): readonly ActiveFilter[] {

@@ -3,13 +3,13 @@ import { useRef } from "preact/hooks";
 import { go, linkTo, placeNow, Select, Tabs } from "../../../shared/browser/index.ts";
 import { countOfList, countText, listTitle } from "../rail.tsx";
 import type { ContactQuery } from "../state/contact-query.ts";
-import { isEverywhere, type ListName, type ListQuery, offeredLists } from "../state/views.ts";
+import { isEverywhere, offeredLists, type ListName, type ListQuery } from "../state/views.ts";
 import { t } from "../texts.ts";
 import { ContactFilterFields, contactFilters } from "./contact-filters.tsx";
 import { ContactList } from "./contact-list.tsx";
 import { ConversationFilterFields, conversationFilters } from "./conversation-filters.tsx";
 import { ConversationList } from "./conversation-list.tsx";
-import { ActiveFilters, type ChangePlace, Filters, withoutFilters } from "./filters.tsx";
+import { ActiveFilters, Filters, withoutFilters, type ChangePlace } from "./filters.tsx";
 import { NewMessageButton } from "./new-message.tsx";
 import { Search } from "./search.tsx";
 

@@ -7,7 +7,7 @@ import {
   Skeleton,
   VirtualList,
 } from "../../../shared/browser/index.ts";
-import { type LiveList, maxListed } from "../state/live-list.ts";
+import { maxListed, type LiveList } from "../state/live-list.ts";
 import { t } from "../texts.ts";
 
 interface ListProps<Row extends { readonly id: string }, Query> {

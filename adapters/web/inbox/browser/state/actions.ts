@@ -9,11 +9,11 @@ import {
   toast,
   toastError,
 } from "../../../shared/browser/index.ts";
+import { t } from "../texts.ts";
 import { conversationNow, conversations } from "./conversations.ts";
 import { inTurn } from "./in-turn.ts";
 import { nextSequence } from "./order.ts";
 import { isMe, nameOfAssignee } from "./people.ts";
-import { t } from "../texts.ts";
 
 /** Shows a change at once, makes it, and takes it back if the server refuses it. */
 async function change(

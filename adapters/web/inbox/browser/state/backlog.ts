@@ -1,5 +1,5 @@
 /** The messages or the notes of a conversation: the latest ones, as far back as they are loaded. */
-import { batch, computed, type ReadonlySignal, signal } from "@preact/signals";
+import { batch, computed, signal, type ReadonlySignal } from "@preact/signals";
 import type { Page } from "../../../../../src/index.ts";
 import { Repetition } from "../../../shared/browser/connection/repetition.ts";
 import { nextSequence } from "./order.ts";

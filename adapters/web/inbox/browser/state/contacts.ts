@@ -1,7 +1,7 @@
 /** The contacts that the page knows, and the list that shows them. */
 import type { Contact } from "../../../../../src/index.ts";
 import { api } from "../../../shared/browser/index.ts";
-import { type ContactQuery, passesFilters, readContacts } from "./contact-query.ts";
+import { passesFilters, readContacts, type ContactQuery } from "./contact-query.ts";
 import { isErased } from "./erased.ts";
 import { LiveList } from "./live-list.ts";
 import { isGone, sweepDrafts } from "./sweep.ts";

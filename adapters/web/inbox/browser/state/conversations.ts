@@ -4,7 +4,7 @@ import { api } from "../../../shared/browser/index.ts";
 import { isErased } from "./erased.ts";
 import { LiveList } from "./live-list.ts";
 import { isGone, sweepDrafts } from "./sweep.ts";
-import { byView, isShown, type ListQuery, requestOf } from "./views.ts";
+import { byView, isShown, requestOf, type ListQuery } from "./views.ts";
 
 /** The list of one view, with its filters and its words of search. */
 export const conversations = new LiveList<Conversation, ListQuery>({

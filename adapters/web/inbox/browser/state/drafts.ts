@@ -1,9 +1,9 @@
 /** What a person typed and has not sent. It survives a reload of the page. */
-import { type Signal, signal } from "@preact/signals";
+import { signal, type Signal } from "@preact/signals";
 import type { Conversation, Message } from "../../../../../src/index.ts";
 import {
-  currentSession,
   currentKey,
+  currentSession,
   keepLatest,
   onRemembered,
   onTabGone,

@@ -1,5 +1,5 @@
 /** The rows that the page knows, each with the time at which the page learned it (`order.ts`). */
-import { type Signal, signal } from "@preact/signals";
+import { signal, type Signal } from "@preact/signals";
 
 export class Known<Row extends { readonly id: string }> {
   private readonly rows = new Map<string, Signal<Row | undefined>>();

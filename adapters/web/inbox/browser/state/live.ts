@@ -11,14 +11,14 @@ import {
   Repetition,
   toast,
 } from "../../../shared/browser/index.ts";
-import { noteConsent, noteContact, noteCreated, readContactsAgain } from "./contacts.ts";
-import { conversationNow, conversations } from "./conversations.ts";
 import { t } from "../texts.ts";
 import { nameIn } from "../words.ts";
+import { markApprovals, noteApproval, readApprovalsAgain } from "./approvals.ts";
+import { noteConsent, noteContact, noteCreated, readContactsAgain } from "./contacts.ts";
+import { conversationNow, conversations } from "./conversations.ts";
 import { removeErased } from "./erasure.ts";
 import { tellStatus } from "./failures.ts";
 import { handoffs, loadHandoffs, noteHandoff } from "./handoffs.ts";
-import { markApprovals, noteApproval, readApprovalsAgain } from "./approvals.ts";
 import { forgetMatch } from "./matches.ts";
 import { notify } from "./notifications.ts";
 import { nextSequence } from "./order.ts";

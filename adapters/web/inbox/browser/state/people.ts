@@ -1,11 +1,11 @@
 /** The names of the people and agents that the page shows by their ids. */
-import { type Signal, signal } from "@preact/signals";
+import { signal, type Signal } from "@preact/signals";
 import type { Agent, Assignee, Message, Operator, Page } from "../../../../../src/index.ts";
 import {
   api,
   ApiError,
-  currentSession,
   currentLocale,
+  currentSession,
   may,
 } from "../../../shared/browser/index.ts";
 import { t } from "../texts.ts";

@@ -15,16 +15,16 @@ import { t } from "../texts.ts";
 import { conversationNow, conversations } from "./conversations.ts";
 import {
   channelOf,
-  type Draft,
   emptyDraft,
   isBlank,
   keptOf,
-  type Mode,
-  type Outgoing,
   removeOutgoing,
   setDraft,
   setMode,
   setOutgoing,
+  type Draft,
+  type Mode,
+  type Outgoing,
 } from "./drafts.ts";
 import { noteSent, tellUnsent } from "./failures.ts";
 import { inTurn } from "./in-turn.ts";

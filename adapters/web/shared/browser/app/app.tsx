@@ -1,8 +1,8 @@
 /** What surrounds every page: session, sign-in, banner, toasts, and the list of shortcuts. */
-import { type ComponentType, type JSX, render } from "preact";
+import { render, type ComponentType, type JSX } from "preact";
 import { noteTimeZone } from "../clock.ts";
 import { ErrorState, Skeleton } from "../components/states.tsx";
-import { Toasts, toast } from "../components/toasts.tsx";
+import { toast, Toasts } from "../components/toasts.tsx";
 import { installTooltips } from "../components/tooltip.ts";
 import { onReconnect } from "../connection/reachability.ts";
 import { currentSession, sessionState } from "../connection/session.ts";

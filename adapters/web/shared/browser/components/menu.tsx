@@ -1,6 +1,6 @@
 import type { ComponentChildren, JSX } from "preact";
 import { useRef, useState } from "preact/hooks";
-import { type ButtonKind, Button, IconButton } from "./button.tsx";
+import { Button, IconButton, type ButtonKind } from "./button.tsx";
 import { Icon, type IconName } from "./icons.tsx";
 import { Popover } from "./popover.tsx";
 

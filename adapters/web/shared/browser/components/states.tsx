@@ -1,6 +1,6 @@
 /** What stands in the place of content: nothing to show, an error, or still loading. */
 import type { ComponentChildren, JSX } from "preact";
-import { explain, ApiError } from "../connection/problem.ts";
+import { ApiError, explain } from "../connection/problem.ts";
 import type { Resource } from "../connection/resource.ts";
 import { useFocusPassedOn } from "../keyboard/focus.ts";
 import { text } from "../texts/shared-texts.ts";

@@ -1,8 +1,8 @@
 /** Who is signed in. */
 import { computed, signal } from "@preact/signals";
 import type { KeyScope, Mode, Problem } from "../../../../../src/index.ts";
-import { text } from "../texts/shared-texts.ts";
 import type { Texts } from "../texts/define-texts.ts";
+import { text } from "../texts/shared-texts.ts";
 
 /** The answer of `GET session`. */
 export interface Session {

@@ -4,7 +4,7 @@ import { api } from "./http.ts";
 import { ApiError } from "./problem.ts";
 import { announceReconnect, probeWith } from "./reachability.ts";
 import { Repetition } from "./repetition.ts";
-import { currentSession, personOf, type Session, sessionState } from "./session.ts";
+import { currentSession, personOf, sessionState, type Session } from "./session.ts";
 
 const repetition = new Repetition();
 

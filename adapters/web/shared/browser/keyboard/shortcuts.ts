@@ -2,8 +2,8 @@
 import { signal } from "@preact/signals";
 import type { RefObject } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { isComposing } from "./composing.ts";
 import { recall, remember } from "../local-storage.ts";
+import { isComposing } from "./composing.ts";
 
 /** One shortcut. */
 export interface Shortcut {

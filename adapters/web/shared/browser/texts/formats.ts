@@ -1,7 +1,7 @@
 /** Dates, times, durations and numbers in the page's language. */
 import { timeNow, timeZone } from "../clock.ts";
-import { text } from "./shared-texts.ts";
 import { currentLocale } from "./define-texts.ts";
+import { text } from "./shared-texts.ts";
 
 const cache = new Map<string, Intl.DateTimeFormat>();
 

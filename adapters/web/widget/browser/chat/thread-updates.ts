@@ -1,8 +1,8 @@
 /** Keeps the thread up to date: loads it, then follows the stream, or the tab that reads it. */
 import type { BrowserTabs, ChatNews, TabMessage } from "../connection/browser-tabs.ts";
 import { mayRecover, type Retries } from "../connection/retries.ts";
-import { readStream } from "../connection/stream.ts";
 import type { Session } from "../connection/session.ts";
+import { readStream } from "../connection/stream.ts";
 import type { VisitorApi } from "../connection/visitor-api.ts";
 import type { History } from "./history.ts";
 import { maxMessages, type Thread } from "./thread.ts";

@@ -1,6 +1,6 @@
 /** The messages that are shown, each once and in order of time. */
-import { keepLatest } from "../../../shared/browser/keep-latest.ts";
 import type { WebchatMessage, WebchatMessagePage, WebchatState } from "../../../../../src/index.ts";
+import { keepLatest } from "../../../shared/browser/keep-latest.ts";
 
 /** The place of a message in the order of time. Both parts have a fixed length. */
 export const placeOf = ({ placed_at, id }: WebchatMessage): string => `${placed_at} ${id}`;

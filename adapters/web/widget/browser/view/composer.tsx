@@ -3,7 +3,7 @@ import { Component, createRef, type JSX } from "preact";
 import { isComposing } from "../../../shared/browser/keyboard/composing.ts";
 import type { Chat } from "../chat/chat.ts";
 import type { Memory } from "../memory.ts";
-import { type Texts, withCount } from "../texts.ts";
+import { withCount, type Texts } from "../texts.ts";
 import { SendIcon } from "./icons.tsx";
 
 interface ComposerProps {

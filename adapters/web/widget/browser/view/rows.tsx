@@ -4,7 +4,7 @@ import type { WebchatMessage } from "../../../../../src/index.ts";
 import { SafeLink, StrangerText } from "../../../shared/browser/components/safe-link.tsx";
 import type { Chat, ChatState } from "../chat/chat.ts";
 import type { Pending } from "../chat/outbox.ts";
-import { type Texts, withName } from "../texts.ts";
+import { withName, type Texts } from "../texts.ts";
 import { dayName, dayOf, fullTime, shortTime } from "./formats.ts";
 import { AgentIcon, FileIcon, PersonIcon } from "./icons.tsx";
 

@@ -2,7 +2,7 @@
 import { Component, createRef, type JSX } from "preact";
 import type { WebchatTyping } from "../../../../../src/index.ts";
 import type { Chat, ChatState } from "../chat/chat.ts";
-import { type Texts, withName } from "../texts.ts";
+import { withName, type Texts } from "../texts.ts";
 import { DownIcon } from "./icons.tsx";
 import { rows } from "./rows.tsx";
 

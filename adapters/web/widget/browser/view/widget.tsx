@@ -3,7 +3,7 @@ import type { JSX } from "preact";
 import { isComposing } from "../../../shared/browser/keyboard/composing.ts";
 import type { Chat, ChatState } from "../chat/chat.ts";
 import type { Memory } from "../memory.ts";
-import { type Texts, withCount } from "../texts.ts";
+import { withCount, type Texts } from "../texts.ts";
 import { Composer } from "./composer.tsx";
 import { ChatIcon, CloseIcon, DownIcon } from "./icons.tsx";
 import { ThreadView } from "./thread-view.tsx";

@@ -1,5 +1,4 @@
-import { createServer } from "node:net";
-import type { AddressInfo } from "node:net";
+import { createServer, type AddressInfo } from "node:net";
 import pg from "pg";
 import { expect, onTestFinished, test } from "vitest";
 import { postgres } from "../../../../../adapters/storage/postgres/index.ts";

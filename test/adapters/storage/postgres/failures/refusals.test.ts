@@ -4,10 +4,10 @@ import { postgres, type PostgresOptions } from "../../../../../adapters/storage/
 import { TidingsError } from "../../../../../src/kernel/errors.ts";
 import { StorageConflict, StorageRefusal } from "../../../../../src/ports/storage.ts";
 import { database } from "../../../../support/postgres/test-database.ts";
+import { isLong } from "../../../../support/runs.ts";
 import { firstSchema, insertNote, noteById, notes } from "../../notes.ts";
 import { says, write } from "../../port.ts";
 import { opened, unavailable } from "./opened.ts";
-import { isLong } from "../../../../support/runs.ts";
 
 describe("when the PostgreSQL server refuses", () => {
   it.each([

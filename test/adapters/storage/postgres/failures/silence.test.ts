@@ -3,12 +3,12 @@ import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { ConnectionPool } from "../../../../../adapters/storage/postgres/connections/pool.ts";
 import { postgres } from "../../../../../adapters/storage/postgres/index.ts";
 import type { EngineLock, StoragePort } from "../../../../../src/ports/index.ts";
+import { stopped, world } from "../../../../support/engines/world.ts";
 import { eventually } from "../../../../support/eventually.ts";
 import { database, migrated } from "../../../../support/postgres/test-database.ts";
-import { stopped, world } from "../../../../support/engines/world.ts";
+import { isLong } from "../../../../support/runs.ts";
 import { firstSchema, insertNote, notes } from "../../notes.ts";
 import { says, write } from "../../port.ts";
-import { isLong } from "../../../../support/runs.ts";
 import { opened } from "./opened.ts";
 
 it("a server that accepted connections and did not respond for a while can be used afterwards", async () => {

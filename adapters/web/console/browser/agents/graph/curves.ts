@@ -1,5 +1,5 @@
 /** The curves of the edges, as paths of an SVG. */
-import { type Cell, nodeHeight, nodeWidth, type Route, topOf } from "./positions.ts";
+import { nodeHeight, nodeWidth, topOf, type Cell, type Route } from "./positions.ts";
 
 /** A point in pixels. `y` grows downwards. */
 export interface Point {

@@ -4,7 +4,7 @@
  * layer between.
  */
 import type { PlaybookStep } from "../../../../../../src/index.ts";
-import { type Curve, curveDown, curveUp, labelWidth, origin } from "./curves.ts";
+import { curveDown, curveUp, labelWidth, origin, type Curve } from "./curves.ts";
 import { edgesOf, layersOf, type StepEdge } from "./layers.ts";
 import { heightOf, newBox, nodeWidth, placeCells, routeOf, topOf } from "./positions.ts";
 

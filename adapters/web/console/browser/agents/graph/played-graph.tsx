@@ -12,7 +12,7 @@ import {
 import { Card } from "../../parts/layout.tsx";
 import { t } from "../../texts.ts";
 import { StepGraph } from "./step-graph.tsx";
-import { type PlayedPlaybook, takenPath } from "./taken-path.ts";
+import { takenPath, type PlayedPlaybook } from "./taken-path.ts";
 
 interface PlayedGraphProps {
   readonly run: Run;

@@ -3,7 +3,7 @@ import { useEffect, useId, useMemo, useRef, useState } from "preact/hooks";
 import type { PlaybookStep } from "../../../../../../src/index.ts";
 import { Icon, type IconName } from "../../../../shared/browser/index.ts";
 import { t } from "../../texts.ts";
-import { type GraphEdge, type GraphNode, graphOf, nodeHeight, nodeWidth } from "./graph.ts";
+import { graphOf, nodeHeight, nodeWidth, type GraphEdge, type GraphNode } from "./graph.ts";
 import type { TakenPath } from "./taken-path.ts";
 
 interface StepGraphProps {

@@ -7,9 +7,9 @@ import {
   ErrorNote,
   linkTo,
   number,
-  type ReadPages,
   readPages,
   Resource,
+  type ReadPages,
 } from "../../../../shared/browser/index.ts";
 import { contactOf, isErased, readContacts } from "../../contacts.ts";
 import { useCoalesced, useLive } from "../../live.ts";

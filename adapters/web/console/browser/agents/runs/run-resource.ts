@@ -1,7 +1,7 @@
 /** Runs that are shown while they happen. */
 import { useEffect, useMemo } from "preact/hooks";
 import type { Run } from "../../../../../../src/index.ts";
-import { api, type Loaded, Resource } from "../../../../shared/browser/index.ts";
+import { api, Resource, type Loaded } from "../../../../shared/browser/index.ts";
 import { isErasedSince } from "../../contacts.ts";
 import { useCoalesced, useLive } from "../../live.ts";
 

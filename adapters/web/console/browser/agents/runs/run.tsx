@@ -17,7 +17,7 @@ import { PlayedGraph } from "../graph/played-graph.tsx";
 import { playedIn } from "../graph/taken-path.ts";
 import { PlaybookLink } from "../named-link.tsx";
 import { isGoneRun, useRun } from "./run-resource.ts";
-import { runTime, RunStatus, triggerName } from "./run-table.tsx";
+import { RunStatus, runTime, triggerName } from "./run-table.tsx";
 import { Story } from "./story.tsx";
 
 interface RunPageProps {

@@ -6,11 +6,11 @@ import {
   dateTime,
   exactDuration,
   Icon,
-  type IconName,
   linkTo,
   may,
-  type Tone,
   useResource,
+  type IconName,
+  type Tone,
 } from "../../../../shared/browser/index.ts";
 import { useLive } from "../../live.ts";
 import { Json } from "../../parts/json.tsx";

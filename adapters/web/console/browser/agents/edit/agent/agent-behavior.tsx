@@ -6,7 +6,7 @@ import { Section } from "../form/editor-form.tsx";
 import { List } from "../form/fields.tsx";
 import { bind, type BoundField } from "../form/form.ts";
 import { e } from "../texts.ts";
-import { numberCauses, type RuleDraft, wordCauses } from "./agent-draft.ts";
+import { numberCauses, wordCauses, type RuleDraft } from "./agent-draft.ts";
 import { agentHint, type AgentSectionProps } from "./agent-section.ts";
 
 export function Replies({ form: { values, field, set } }: AgentSectionProps): JSX.Element {

@@ -1,7 +1,7 @@
 /** An agent as the form has it, and as the API takes it. */
 import type { Agent, HandoffCause, HandoffRule } from "../../../../../../../src/index.ts";
 import { numberIn } from "../../../typed-number.ts";
-import { type Body, linesIn, textIn } from "../form/values.ts";
+import { linesIn, textIn, type Body } from "../form/values.ts";
 
 /** A rule that says when the agent hands off. */
 export interface RuleDraft {

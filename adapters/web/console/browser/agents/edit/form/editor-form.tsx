@@ -4,7 +4,7 @@ import { Button, explain, go, Icon, linkTo } from "../../../../../shared/browser
 import { Card, PageView } from "../../../parts/layout.tsx";
 import { t } from "../../../texts.ts";
 import { e } from "../texts.ts";
-import { type AgentOrPlaybook, type Form, placeOf } from "./form.ts";
+import { placeOf, type AgentOrPlaybook, type Form } from "./form.ts";
 
 interface EditorFormProps<Values> {
   readonly kind: "agents" | "playbooks";

@@ -1,7 +1,7 @@
 /** A playbook as a form has it, and as the API takes it. */
 import type { Playbook, PlaybookStep, Slot } from "../../../../../../../src/index.ts";
 import { numberIn } from "../../../typed-number.ts";
-import { type Body, linesIn, objectOf, type Pair, pairsOf, textIn } from "../form/values.ts";
+import { linesIn, objectOf, pairsOf, textIn, type Body, type Pair } from "../form/values.ts";
 
 export type StepType = PlaybookStep["type"];
 

@@ -6,15 +6,15 @@ import { Card } from "../../../parts/layout.tsx";
 import { StepGraph } from "../../graph/step-graph.tsx";
 import { EditorForm, Section } from "../form/editor-form.tsx";
 import { StepChoice } from "../form/fields.tsx";
-import { type Form, useForm } from "../form/form.ts";
+import { useForm, type Form } from "../form/form.ts";
 import { defaultOf, hintOf } from "../form/schema.ts";
 import { e } from "../texts.ts";
 import {
   newPlaybook,
   playbookBody,
-  type PlaybookDraft,
   playbookDraftOf,
   stepBody,
+  type PlaybookDraft,
 } from "./playbook-draft.ts";
 import { SlotSection } from "./slot-section.tsx";
 import { StepList } from "./step-list.tsx";

@@ -2,8 +2,8 @@
 import type { JSX } from "preact";
 import type { Slot } from "../../../../../../../src/index.ts";
 import { Checkbox, Select, TextArea, TextField } from "../../../../../shared/browser/index.ts";
-import { Section } from "../form/editor-form.tsx";
 import { withCode } from "../../../parts/values.tsx";
+import { Section } from "../form/editor-form.tsx";
 import { code, List } from "../form/fields.tsx";
 import { bind, type Form } from "../form/form.ts";
 import { e } from "../texts.ts";

@@ -5,15 +5,15 @@ import type { PlaybookStep } from "../../../../../../../src/index.ts";
 import {
   Icon,
   Menu,
-  type MenuItem,
   Select,
   TextField,
+  type MenuItem,
 } from "../../../../../shared/browser/index.ts";
-import { code } from "../form/fields.tsx";
 import { stepIcons, stepName, summaryOf } from "../../graph/step-graph.tsx";
+import { code } from "../form/fields.tsx";
 import { e } from "../texts.ts";
 import { newStep, renamed, type StepDraft, type StepType } from "./playbook-draft.ts";
-import { type StepContext, StepFields } from "./step-fields.tsx";
+import { StepFields, type StepContext } from "./step-fields.tsx";
 
 const types = Object.keys(stepIcons) as readonly StepType[];
 
