@@ -118,7 +118,7 @@ async function everythingHappened() {
   }
   await stream.return?.();
   const requests = there.seen.filter((request) => request.url === url);
-  return { one, listed, streamed, requests, secret: secret };
+  return { one, listed, streamed, requests, secret };
 }
 
 test("real events of every type match the schema that the document gives for their webhook", async () => {

@@ -118,6 +118,6 @@ export const callbacksArea = area<readonly Sent[]>({
       checkAnswer(answerOf(answer), route);
     }
     await world.check();
-    await readBack(world.ask, { secret: secret });
+    await readBack(world.ask, { secret });
   },
 });

@@ -27,7 +27,7 @@ beforeAll(async () => {
   const { apiKeys } = there.engine.account(own.scope.account_id, { mode: own.scope.mode });
   const make = async (expires_at?: string): Promise<{ id: string; secret: string }> => {
     const { id, secret } = await apiKeys.create({ name: "x", ...(expires_at && { expires_at }) });
-    return { id, secret: secret };
+    return { id, secret };
   };
   const short = await make(new Date(there.clock.now() + 60_000).toISOString());
   const [revoked, rotated, grace] = [await make(), await make(), await make()];

@@ -26,7 +26,7 @@ describe("the return key of a session", () => {
     const one = await started(memory());
     const { contact_id, return_key } = await one.webchat.open();
     await one.contacts.erase(contact_id);
-    const later = await one.webchat.open({ return_key: return_key });
+    const later = await one.webchat.open({ return_key });
     expect(later.contact_id).not.toBe(contact_id);
     expect(later.return_key).not.toBe(return_key);
   });
