@@ -19,7 +19,7 @@ export * from "../src/index.ts";
 export class MessagingEngine<
   Tx extends object | undefined = object | undefined,
 > extends Engine<Tx> {
-  /** @internal In the bundle the class would have another name: the core's class has this one. */
+  /** The name of the class. Without this line, a bundle would give it another one. */
   static override readonly name = "MessagingEngine";
 
   /**
