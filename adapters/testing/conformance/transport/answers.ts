@@ -184,7 +184,7 @@ async function checkNeverNotSent(fixture: Fixture, behavior: CarrierBehavior): P
   holds(outcome !== "not_sent", "an outcome other than not_sent", outcome);
 }
 
-export const lookUpChecks: TransportChecks = {
+export const lookupChecks: TransportChecks = {
   "find a message by its provider id": {
     needs: ["accepts", "look-ups"],
     async run(fixture) {

@@ -1,7 +1,7 @@
 import { hasMethods, option, optionsObject, parseOptions } from "../../../../src/kernel/index.ts";
 import type { VirtualClock } from "../../simulated/virtual-clock.ts";
 import { defineSuite, testOptions, type TestRunner } from "../suite.ts";
-import { answerChecks, lookUpChecks } from "./answers.ts";
+import { answerChecks, lookupChecks } from "./answers.ts";
 import { callbackChecks } from "./callbacks.ts";
 import { runWithFixture, type TransportNeed, type TransportUnderTest } from "./fixture.ts";
 import { messageChecks } from "./messages.ts";
@@ -52,7 +52,7 @@ export function transportConformance(
     groups: [
       ["messages", messageChecks],
       ["answers", answerChecks],
-      ["look-ups", lookUpChecks],
+      ["look-ups", lookupChecks],
       ["callbacks", callbackChecks],
     ],
     unable,

@@ -5,7 +5,7 @@
  */
 import { foldText } from "../../../kernel/index.ts";
 import type { Json } from "../../../ports/index.ts";
-import type { LookUp } from "./template.ts";
+import type { Lookup } from "./template.ts";
 
 export type Comparison = "==" | "!=" | "<" | "<=" | ">" | ">=" | "contains";
 
@@ -38,12 +38,12 @@ export function namesOf(condition: Condition): string[] {
  * false if it is false, null, 0, an empty text or an empty list. Any other value is true, also an
  * empty object.
  */
-export function holds(condition: Condition, lookUp: LookUp): boolean {
+export function holds(condition: Condition, lookUp: Lookup): boolean {
   const value = valueOf(condition, lookUp);
   return Array.isArray(value) ? value.length > 0 : Boolean(value);
 }
 
-function valueOf(condition: Condition, lookUp: LookUp): Json {
+function valueOf(condition: Condition, lookUp: Lookup): Json {
   switch (condition.is) {
     case "value":
       return condition.value;

@@ -9,10 +9,10 @@ import { slotsFrom, type Frame } from "./frames.ts";
 import { parseCondition } from "./parse-condition.ts";
 import type { Outcome, PlayEnd, PlayOptions, StepContext, StepExit } from "./play-types.ts";
 import { allowedValues, readAnswer, takesAnyText, validValue, type SlotValue } from "./slots.ts";
-import { fill, render, type LookUp } from "./template.ts";
+import { fill, render, type Lookup } from "./template.ts";
 
 export function* takeStep(step: PlaybookStep, context: StepContext): TurnMoves<Outcome> {
-  const lookUp = slotLookUp(context);
+  const lookUp = slotLookup(context);
   const { language } = context.options;
   switch (step.type) {
     case "send":
@@ -45,21 +45,21 @@ export function* takeStep(step: PlaybookStep, context: StepContext): TurnMoves<O
 
 const done: StepExit = { outcome: "done" };
 
-function takeBranch({ cases }: BranchStep, lookUp: LookUp): Outcome {
+function takeBranch({ cases }: BranchStep, lookUp: Lookup): Outcome {
   const found = cases.find(({ when }) => isTrue(when, lookUp));
   const exit: StepExit =
     found === undefined ? { outcome: "otherwise" } : { outcome: "condition", output: found.when };
   return { go: "next", to: found?.next, exit };
 }
 
-function slotLookUp({ frame: { slots }, options }: StepContext): LookUp {
+function slotLookup({ frame: { slots }, options }: StepContext): Lookup {
   return (name) => {
     if (name === "contact.name") return options.contact.name ?? undefined;
     return Object.hasOwn(slots, name) ? slots[name] : undefined;
   };
 }
 
-function isTrue(when: string, lookUp: LookUp): boolean {
+function isTrue(when: string, lookUp: Lookup): boolean {
   const condition = parseCondition(when);
   return !("problem" in condition) && holds(condition, lookUp);
 }
@@ -68,7 +68,7 @@ function isTrue(when: string, lookUp: LookUp): boolean {
 function slotValuesOf(
   values: { readonly [name: string]: Json },
   { definition, options }: StepContext,
-  lookUp: LookUp,
+  lookUp: Lookup,
 ): Frame["slots"] {
   const known = definition.slots.filter(({ name }) => Object.hasOwn(values, name));
   return Object.fromEntries(
@@ -80,7 +80,7 @@ function slotValuesOf(
 }
 
 /** Calls an action, or continues after the decision about its call. */
-function* takeRun(step: RunActionStep, context: StepContext, lookUp: LookUp): TurnMoves<Outcome> {
+function* takeRun(step: RunActionStep, context: StepContext, lookUp: Lookup): TurnMoves<Outcome> {
   const input = context.frame.input ?? inputOf(step, context, lookUp);
   if (!isShort(input)) {
     const reason = `The input of ${step.action} has more than ${maxInput} characters as JSON.`;
@@ -105,7 +105,7 @@ function* takeRun(step: RunActionStep, context: StepContext, lookUp: LookUp): Tu
  * Returns the input of an action. An argument that is a single placeholder without a value is left
  * out.
  */
-function inputOf({ args }: RunActionStep, { options }: StepContext, lookUp: LookUp): Json {
+function inputOf({ args }: RunActionStep, { options }: StepContext, lookUp: Lookup): Json {
   const filled = Object.entries(args)
     .map(([name, given]) => ({ name, given, value: fill(given, lookUp, options.language) }))
     .filter(({ given, value }) => value !== null || given === null);
@@ -143,7 +143,7 @@ function withOutput(
  * Gives the model an instruction. Values in it that are texts or lists are quoted, so that the
  * words of a contact or an action are not read as part of the instruction.
  */
-function* takeInstruct(text: string, context: StepContext, lookUp: LookUp): TurnMoves<Outcome> {
+function* takeInstruct(text: string, context: StepContext, lookUp: Lookup): TurnMoves<Outcome> {
   const { definition, options, frame } = context;
   const { answer, failure } = yield* think({
     type: "instruct",
@@ -183,7 +183,7 @@ interface Question {
 }
 
 /** Asks a question and waits for a valid answer. */
-function* takeAsk(step: AskStep, context: StepContext, lookUp: LookUp): TurnMoves<Outcome> {
+function* takeAsk(step: AskStep, context: StepContext, lookUp: Lookup): TurnMoves<Outcome> {
   const { frame, definition, contactText, options } = context;
   const slot = definition.slots.find(({ name }) => name === step.slot);
   if (slot === undefined) return stuck("guardrail", `There is no slot "${step.slot}".`);

@@ -3,7 +3,7 @@ import { firstCharacters } from "../../../kernel/index.ts";
 import type { Json, Language } from "../../../ports/index.ts";
 
 /** Returns the value of a name, or undefined if there is none. */
-export type LookUp = (name: string) => Json | undefined;
+export type Lookup = (name: string) => Json | undefined;
 
 const name = String.raw`[A-Za-z][\w-]{0,63}(?:\.[A-Za-z_][\w-]{0,63})?`;
 const placeholder = new RegExp(String.raw`\{\{[ ]?(${name})[ ]?\}\}`, "g");
@@ -24,7 +24,7 @@ type Style = "plain" | "quoted";
  */
 export function render(
   template: string,
-  lookUp: LookUp,
+  lookUp: Lookup,
   language: Language,
   style: Style = "plain",
 ): string {
@@ -54,7 +54,7 @@ export function displayText(value: Json, language: Language): string {
  * Fills the templates in a JSON value. A string that consists of one placeholder becomes the value
  * itself, of any type, or null if the name has no value.
  */
-export function fill(value: Json, lookUp: LookUp, language: Language): Json {
+export function fill(value: Json, lookUp: Lookup, language: Language): Json {
   if (typeof value === "string") {
     const [, name] = onlyPlaceholder.exec(value) ?? [];
     return name === undefined ? render(value, lookUp, language) : (lookUp(name) ?? null);
