@@ -4,23 +4,26 @@ import type { Checked } from "../kernel/index.ts";
 /** How opt-outs are recorded and confirmed. Texts have at most 1,600 characters. */
 export interface ConsentOptions {
   /**
-   * Whether STOP opts out of the whole account or only of the sender that received it. Default: the
-   * account. With `sender`, START applies to that sender only, even after an opt-out of the
-   * account.
+   * Whether STOP opts out of the whole account or only of the sender that received it. With
+   * `sender`, START applies to that sender only, even after an opt-out of the account.
+   * @default "account"
    */
   readonly scope?: "account" | "sender" | undefined;
   /**
-   * Whether a near match of an opt-out ("please stop texting me") counts as one. Default: false,
-   * which flags the message for a person to decide.
+   * Whether a near match of an opt-out ("please stop texting me") counts as one. If false, the
+   * message is flagged for a person to decide.
+   * @default false
    */
   readonly honorNearMatches?: boolean | undefined;
   /**
-   * The text of the message that confirms an opt-out. Default: "You have opted out and will get no
-   * more messages from us. Reply START to opt in again."
+   * The text of the message that confirms an opt-out.
+   * @default "You have opted out and will get no more messages from us. Reply START to opt in
+   *   again."
    */
   readonly optOutText?: string | undefined;
   /**
-   * The reply to START. Default: "You have opted in to messages from us. Reply STOP to opt out."
+   * The reply to START.
+   * @default "You have opted in to messages from us. Reply STOP to opt out."
    */
   readonly optInText?: string | undefined;
   /** The reply to HELP. Default: no reply. */

@@ -29,11 +29,15 @@ export interface Destinations {
 
 /** Options of `destinations()`. Without options, only https to the public Internet is allowed. */
 export interface DestinationOptions {
-  /** Whether http is allowed besides https. Default: false. */
+  /**
+   * Whether http is allowed besides https.
+   * @default false
+   */
   readonly http?: boolean | undefined;
   /**
    * Destinations allowed besides the public Internet: exact host names (`hooks.internal`), whatever
-   * they resolve to, addresses, and networks (`10.1.0.0/16`, `fd00::/8`). Default: none.
+   * they resolve to, addresses, and networks (`10.1.0.0/16`, `fd00::/8`).
+   * @default []
    */
   readonly allow?: readonly string[] | undefined;
 }

@@ -22,10 +22,11 @@ export interface Route {
    */
   readonly transports: readonly string[];
   /**
-   * Other outcomes after which the engine tries the next transport. Default: none.
+   * Other outcomes after which the engine tries the next transport.
    * - `ambiguous`: the carrier's response was lost, so the message may be sent twice.
    * - `undelivered`: a receipt says that the carrier gave up, and neither the recipient nor the
    *   message is the reason. A later receipt may contradict it.
+   * @default []
    */
   readonly fallBackAfter?: readonly ("ambiguous" | "undelivered")[] | undefined;
 }

@@ -24,7 +24,10 @@ export interface Lookup {
   readonly key: readonly KeyValue[];
   /** Maximum number of rows. */
   readonly limit: number;
-  /** The order of the rows: that of the index, or its reverse. Default: ascending. */
+  /**
+   * The order of the rows: that of the index, or its reverse.
+   * @default "ascending"
+   */
   readonly order?: "ascending" | "descending";
   /**
    * Locks the returned rows for writing until the group ends. Skips rows that another group or a
@@ -55,7 +58,10 @@ export interface Range {
   readonly until?: readonly KeyValue[];
   /** Returns only rows whose columns have these values. A list of values means any of them. */
   readonly where?: { readonly [column: string]: KeyValue | readonly KeyValue[] };
-  /** How many of the first matching rows to leave out. Default: 0. */
+  /**
+   * How many of the first matching rows to leave out.
+   * @default 0
+   */
   readonly skip?: number;
   /** Maximum number of rows. */
   readonly limit: number;
@@ -318,13 +324,15 @@ export interface Group {
 export interface StorageConflictOptions extends ErrorOptions {
   /**
    * Whether a command in a transaction of the host application would meet the conflict again if it
-   * ran again in the same transaction. Default: false.
+   * ran again in the same transaction.
+   * @default false
    */
   readonly lastsForTransaction?: boolean;
   /**
    * Whether another transaction kept a row or a unique key locked for longer than a group waits,
    * such as an open transaction of the host application. The commands of the group run again. Those
-   * that need the row wait outside the groups until it is free. Default: false.
+   * that need the row wait outside the groups until it is free.
+   * @default false
    */
   readonly isLocked?: boolean;
 }

@@ -325,7 +325,8 @@ export interface CallbackResponse {
   /** The header `Content-Type`, if there is a body: printable ASCII characters. */
   readonly content_type?: string | undefined;
   /**
-   * The body. Default: empty. It is not sent with the statuses 204, 205 and 304, which have none.
+   * The body. It is not sent with the statuses 204, 205 and 304, which have none.
+   * @default ""
    */
   readonly body?: string | undefined;
 }

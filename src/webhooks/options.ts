@@ -10,7 +10,8 @@ export interface HttpOptions {
   /**
    * Private destinations that may be called in addition to the public Internet: host names
    * (`hooks.internal` matches only that name, whatever address it resolves to), IP addresses and
-   * networks (`10.1.0.0/16`, `fd00::/8`). At most 1,000. None by default.
+   * networks (`10.1.0.0/16`, `fd00::/8`). At most 1,000.
+   * @default []
    */
   readonly allow?: readonly string[] | undefined;
 }
@@ -19,7 +20,8 @@ export interface HttpOptions {
 export interface WebhookOptions {
   /**
    * The deadline of an attempt in seconds, from the DNS lookup to the last byte of the response: 1
-   * to 60, by default 15.
+   * to 60.
+   * @default 15
    */
   readonly deadlineSeconds?: number | undefined;
 }

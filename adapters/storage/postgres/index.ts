@@ -28,13 +28,14 @@ export interface PostgresOptions<Client extends PostgresClient = PostgresClient>
   readonly pool: PostgresPool<Client>;
   /**
    * The PostgreSQL schema of the tables: up to 63 lower-case letters, digits and underscores, not
-   * beginning with a digit or `pg_`. The default is `public`. A migration creates it if it does not
-   * exist.
+   * beginning with a digit or `pg_`. A migration creates it if it does not exist.
+   * @default "public"
    */
   readonly schema?: string | undefined;
   /**
-   * Whether opening migrates an empty or older database. The default is true. With false, opening
-   * such a database fails with `storage_outdated`.
+   * Whether opening migrates an empty or older database. If false, opening such a database fails
+   * with `storage_outdated`.
+   * @default true
    */
   readonly migrate?: boolean | undefined;
 }

@@ -18,8 +18,9 @@ export interface SqliteOptions {
    */
   readonly file: string;
   /**
-   * Whether opening migrates an empty or older database. The default is true. With false, opening
-   * such a database fails with `storage_outdated`.
+   * Whether opening migrates an empty or older database. If false, opening such a database fails
+   * with `storage_outdated`.
+   * @default true
    */
   readonly migrate?: boolean | undefined;
   /**

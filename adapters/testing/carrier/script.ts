@@ -13,13 +13,19 @@ import { matchesText, stepFor } from "../scripts/rules.ts";
 export interface ScriptedReceipt {
   /** What the receipt reports. */
   readonly status: Receipt["status"];
-  /** When it happened: milliseconds after the carrier accepted the message. Default: 1,000. */
+  /**
+   * When it happened: milliseconds after the carrier accepted the message.
+   * @default 1000
+   */
   readonly afterMs?: number | undefined;
   /** When the receipt arrives, if not at that time: milliseconds after the carrier accepted. */
   readonly arrivesAfterMs?: number | undefined;
   /** Why the message was not delivered. Default: `unreachable` for `undelivered`. */
   readonly error?: CarrierErrorCode | undefined;
-  /** Which id names the message: the carrier's own, or the attempt's. Default: `provider`. */
+  /**
+   * Which id names the message: the carrier's own, or the attempt's.
+   * @default "provider"
+   */
   readonly names?: "provider" | "attempt" | undefined;
 }
 
@@ -43,7 +49,10 @@ export interface LostAnswerOutcome {
 export interface RefusedOutcome {
   /** The carrier refuses the message for good. */
   readonly outcome: "refused";
-  /** Why. Default: `invalid_destination`. */
+  /**
+   * Why.
+   * @default "invalid_destination"
+   */
   readonly code?: CarrierErrorCode | undefined;
 }
 

@@ -31,21 +31,34 @@ import type { CarrierCall, CarrierScript } from "./script.ts";
 /** Options of `scriptedCarrier()`. */
 export interface ScriptedCarrierOptions {
   /**
-   * The name of the transport. Default: `sandbox`, over which every account in sandbox mode sends
-   * without further setup.
+   * The name of the transport. Every account in sandbox mode sends over `sandbox` without further
+   * setup.
+   * @default "sandbox"
    */
   readonly name?: string | undefined;
-  /** The modes whose messages it carries. Default: both. */
+  /**
+   * The modes whose messages it carries.
+   * @default ["sandbox", "live"]
+   */
   readonly modes?: TransportCapabilities["modes"] | undefined;
-  /** The channels that it carries. Default: `sms` and `mms`. */
+  /**
+   * The channels that it carries.
+   * @default ["sms", "mms"]
+   */
   readonly channels?: TransportCapabilities["channels"] | undefined;
   /**
    * When receipts come. Default: within 240 s, with look-ups after 30 s and 100 s. `none`: never.
    */
   readonly receipts?: "none" | ReceiptTimes | undefined;
-  /** Whether the carrier answers look-ups. Default: true. */
+  /**
+   * Whether the carrier answers look-ups.
+   * @default true
+   */
   readonly lookups?: boolean | undefined;
-  /** Whether the carrier itself confirms opt-outs. Default: false. */
+  /**
+   * Whether the carrier itself confirms opt-outs.
+   * @default false
+   */
   readonly confirmsOptOuts?: boolean | undefined;
   /**
    * Decides what happens to each message. By default, and where the script says nothing, the
@@ -65,9 +78,15 @@ export interface ScriptedText {
   readonly from: string;
   /** The address of the sender that it is sent to. */
   readonly to: string;
-  /** The text. Default: empty. */
+  /**
+   * The text.
+   * @default ""
+   */
   readonly body?: string | undefined;
-  /** The files. With some, the message is an MMS. Default: none. */
+  /**
+   * The files. With some, the message is an MMS.
+   * @default []
+   */
   readonly media?: readonly Media[] | undefined;
   /**
    * The account that it is for, in sandbox mode, where several use the same sender's address.
@@ -76,7 +95,10 @@ export interface ScriptedText {
    * accounts: there it is for the only sandbox with that address. Any other text is dropped.
    */
   readonly account_id?: string | undefined;
-  /** When it arrives at an engine, in milliseconds from now. Default: 0. */
+  /**
+   * When it arrives at an engine, in milliseconds from now.
+   * @default 0
+   */
   readonly arrivesAfterMs?: number | undefined;
 }
 

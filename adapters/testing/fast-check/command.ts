@@ -81,7 +81,8 @@ type EngineOf<Real extends WithWorld> = ReturnType<Real["world"]["engine"]>;
 export interface CommandOptions {
   /**
    * The codes of errors that the command may meet although they usually mean a mistake, such as
-   * `validation_failed`. Default: none.
+   * `validation_failed`.
+   * @default []
    */
   readonly expects?: readonly ErrorCode[] | undefined;
 }

@@ -8,7 +8,10 @@ export interface ModelAnswers {
   readonly outcome: "answered";
   /** The answer: a reply, actions to call, a playbook, a hand-off. */
   readonly answer: ModelAnswer;
-  /** How long the answer takes in a world, in milliseconds. Default: 500. */
+  /**
+   * How long the answer takes in a world, in milliseconds.
+   * @default 500
+   */
   readonly afterMs?: number | undefined;
 }
 

@@ -7,18 +7,27 @@ import { stepFor } from "../scripts/rules.ts";
 export interface AnsweredRequest {
   /** The receiver takes the request and responds. */
   readonly outcome: "answered";
-  /** The HTTP status. Default: 200. */
+  /**
+   * The HTTP status.
+   * @default 200
+   */
   readonly status?: number | undefined;
   /** The value of `Retry-After`, in seconds. Default: there is none. */
   readonly retryAfterSeconds?: number | undefined;
   /**
    * Further headers of the response, by lower-case name, such as a `retry-after` with a date.
-   * Default: there are none.
+   * @default {}
    */
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** The body of the response. Default: empty. */
+  /**
+   * The body of the response.
+   * @default ""
+   */
   readonly body?: string | undefined;
-  /** How long the response takes, in milliseconds. Default: 100. */
+  /**
+   * How long the response takes, in milliseconds.
+   * @default 100
+   */
   readonly afterMs?: number | undefined;
 }
 
@@ -26,7 +35,10 @@ export interface AnsweredRequest {
 export interface LostResponse {
   /** The receiver takes the event, but its response is lost. */
   readonly outcome: "answer_lost";
-  /** How long it takes until the connection breaks, in milliseconds. Default: 100. */
+  /**
+   * How long it takes until the connection breaks, in milliseconds.
+   * @default 100
+   */
   readonly afterMs?: number | undefined;
 }
 

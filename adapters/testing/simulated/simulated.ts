@@ -13,9 +13,15 @@ export interface Simulated {
 
 /** Options of `simulated()`. */
 export interface SimulationOptions {
-  /** Any number. The same seed gives the same ids. Default: 1. */
+  /**
+   * Any number. The same seed gives the same ids.
+   * @default 1
+   */
   readonly seed?: number | undefined;
-  /** The time at which the clock begins. Default: 2026-01-01T00:00:00.000Z. */
+  /**
+   * The time at which the clock begins.
+   * @default "2026-01-01T00:00:00.000Z"
+   */
   readonly start?: Time | undefined;
 }
 

@@ -44,7 +44,10 @@ export interface CallOptions {
   readonly as?: string | undefined;
   /** The engine in whose process it runs. Default: one that is up, chosen by the seed. */
   readonly engine?: string | undefined;
-  /** How long to wait for the answer, in virtual milliseconds. Default: 5 minutes. */
+  /**
+   * How long to wait for the answer, in virtual milliseconds.
+   * @default 300000 (5 minutes)
+   */
   readonly withinMs?: number | undefined;
 }
 

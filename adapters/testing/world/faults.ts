@@ -190,7 +190,8 @@ export interface FaultPlace {
   readonly engine?: string | undefined;
   /**
    * How many calls that it could happen to are skipped first. Those at which another injection
-   * makes it happen count too. Default: 0.
+   * makes it happen count too.
+   * @default 0
    */
   readonly after?: number | undefined;
   /**

@@ -58,7 +58,10 @@ export interface StoryOptions {
   readonly about?: readonly string[] | undefined;
   /** How many of the first entries of the story to consider. Default: all. */
   readonly until?: number | undefined;
-  /** Maximum number of lines; the last ones are returned. Default: 40. */
+  /**
+   * Maximum number of lines; the last ones are returned.
+   * @default 40
+   */
   readonly maxLines?: number | undefined;
 }
 

@@ -18,7 +18,8 @@ import type { Story } from "./story.ts";
 export interface WorldOptions<Tx extends object | undefined = object | undefined> {
   /**
    * Determines which faults happen, every delay and every id: a number from -900,000,000,000 to
-   * 900,000,000,000. Default: 1.
+   * 900,000,000,000.
+   * @default 1
    */
   readonly seed?: number | undefined;
   /**
@@ -32,7 +33,10 @@ export interface WorldOptions<Tx extends object | undefined = object | undefined
   readonly receiver?: ScriptedReceiver | undefined;
   /** The model of agents. Default: a model that thanks for each message. */
   readonly model?: ScriptedModel | undefined;
-  /** How many engines there are, 1 to 9. They are named `engine 1` and so on. Default: 1. */
+  /**
+   * How many engines there are, 1 to 9. They are named `engine 1` and so on.
+   * @default 1
+   */
   readonly engines?: number | undefined;
   /**
    * Makes an engine from what the world gives it: `(ports) => new MessagingEngine({ ...ports,
@@ -44,7 +48,10 @@ export interface WorldOptions<Tx extends object | undefined = object | undefined
    * seed decides which faults happen and how often. Default: none.
    */
   readonly faults?: "any" | Partial<FaultRates> | undefined;
-  /** The time at which the world begins. Default: 2026-01-01T00:00:00.000Z. */
+  /**
+   * The time at which the world begins.
+   * @default "2026-01-01T00:00:00.000Z"
+   */
   readonly start?: Time | undefined;
   /** Functions that are called when something happens, for laws of your own. */
   readonly observe?: WorldObserver | undefined;
@@ -60,7 +67,10 @@ export interface CrashOptions {
 
 /** Options of `world.settle`. */
 export interface SettleOptions {
-  /** How long the work may take, in milliseconds of virtual time. Default: 48 hours. */
+  /**
+   * How long the work may take, in milliseconds of virtual time.
+   * @default 172800000 (48 hours)
+   */
   readonly withinMs?: number | undefined;
 }
 

@@ -26,8 +26,9 @@ export interface PlannedReceipt {
   /** When the carrier writes the receipt. */
   readonly at: number;
   /**
-   * When the receipt reaches the engine. The default is `at`. `before_answer` means before the
-   * carrier answers the send request.
+   * When the receipt reaches the engine. `before_answer` means before the carrier answers the send
+   * request.
+   * @default "at"
    */
   readonly arrives?: number | "before_answer";
   readonly code?: CarrierErrorCode;

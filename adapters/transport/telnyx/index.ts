@@ -51,8 +51,8 @@ export interface TelnyxOptions {
    */
   readonly messagingProfileId?: string | undefined;
   /**
-   * The URL of Telnyx's API. The default is `https://api.telnyx.com`. Requests go only to this
-   * host, which may have a private address.
+   * The URL of Telnyx's API. Requests go only to this host, which may have a private address.
+   * @default "https://api.telnyx.com"
    */
   readonly apiUrl?: string | undefined;
 }

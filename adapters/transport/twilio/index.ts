@@ -36,9 +36,10 @@ export interface TwilioOptions {
    */
   readonly callbackUrl?: string | undefined;
   /**
-   * The URL of Twilio's API. The default is `https://api.twilio.com`. Another region has its own,
-   * such as `https://api.dublin.ie1.twilio.com`. Requests go only to this host, which may have a
-   * private address.
+   * The URL of Twilio's API. Another region has its own, such as
+   * `https://api.dublin.ie1.twilio.com`. Requests go only to this host, which may have a private
+   * address.
+   * @default "https://api.twilio.com"
    */
   readonly apiUrl?: string | undefined;
 }

@@ -25,7 +25,10 @@ export type EventConsumer<Tx, E extends EventEnvelope = EventEnvelope> = (
 
 /** Options of a consumer. */
 export interface ConsumeOptions {
-  /** Where a new consumer starts. By default `now`: it gets later events only. */
+  /**
+   * Where a new consumer starts. With `now`, it gets later events only.
+   * @default "now"
+   */
   readonly from?: "now" | "beginning" | undefined;
 }
 

@@ -61,8 +61,8 @@ export interface EngineOptions<Tx extends object | undefined = object | undefine
    */
   readonly language?: Language | undefined;
   /**
-   * The mode of `engine.messages` and the engine's other handles. The default is "sandbox", so
-   * going live is an explicit choice.
+   * The mode of `engine.messages` and the engine's other handles. Going live is an explicit choice.
+   * @default "sandbox"
    */
   readonly mode?: Mode | undefined;
   /**
@@ -77,29 +77,39 @@ export interface EngineOptions<Tx extends object | undefined = object | undefine
   readonly sentiment?: SentimentAnalyzer | undefined;
   /**
    * How many jobs run at once, 1 to 1,000, without webhooks and agent turns, which have their own
-   * limits. The default is 256. One transport uses at most three quarters of them, so a transport
-   * that hangs does not block the rest.
+   * limits. One transport uses at most three quarters of them, so a transport that hangs does not
+   * block the rest.
+   * @default 256
    */
   readonly concurrency?: number | undefined;
   /**
    * How many jobs of one lane run at once, 1 to 1,000, such as the hand-overs of one account in one
-   * mode over one transport. The default is 64. A slow lane gets a quarter. Batched and marketing
-   * messages leave an eighth free for single transactional ones, and always have an eighth.
+   * mode over one transport. A slow lane gets a quarter. Batched and marketing messages leave an
+   * eighth free for single transactional ones, and always have an eighth.
+   * @default 64
    */
   readonly laneConcurrency?: number | undefined;
-  /** How long an idempotency key is kept, 1 to 720 hours. The default is 24. */
+  /**
+   * How long an idempotency key is kept, 1 to 720 hours.
+   * @default 24
+   */
   readonly idempotencyHours?: number | undefined;
   /**
    * An inbound message within this many hours after a conversation was closed reopens it, 1 to
-   * 8,760. The default is 24. A later message begins a new conversation.
+   * 8,760. A later message begins a new conversation.
+   * @default 24
    */
   readonly reopenHours?: number | undefined;
-  /** How long events are kept, 1 to 3,650 days. The default is 30. */
+  /**
+   * How long events are kept, 1 to 3,650 days.
+   * @default 30
+   */
   readonly eventRetentionDays?: number | undefined;
   /**
-   * How long agents' runs are kept after they ended, 1 to 3,650 days. The default is 30. A run is
-   * kept at least as long as its events. Old versions of agents and playbooks are kept this long
-   * after they were replaced, and longer while a conversation or a run uses them.
+   * How long agents' runs are kept after they ended, 1 to 3,650 days. A run is kept at least as
+   * long as its events. Old versions of agents and playbooks are kept this long after they were
+   * replaced, and longer while a conversation or a run uses them.
+   * @default 30
    */
   readonly runRetentionDays?: number | undefined;
   /**
@@ -119,7 +129,8 @@ export interface EngineOptions<Tx extends object | undefined = object | undefine
    */
   readonly quietHours?: QuietHours | undefined;
   /**
-   * The IANA time zone, such as `Europe/Berlin`, of accounts that have none. The default is UTC.
+   * The IANA time zone, such as `Europe/Berlin`, of accounts that have none.
+   * @default "UTC"
    */
   readonly timeZone?: string | undefined;
   /**
@@ -174,7 +185,8 @@ export interface Settings extends Checked<
 export interface StopOptions {
   /**
    * How long running work and then the transports may take to end, in milliseconds: a whole number
-   * up to 3,600,000 (one hour). The default is 10,000.
+   * up to 3,600,000 (one hour).
+   * @default 10000
    */
   readonly deadlineMs?: number | undefined;
 }

@@ -120,9 +120,13 @@ export const webchatSessionSchema = z
 export interface WebchatOptions {
   /**
    * Origins of the pages that may use visitor sessions, such as `https://shop.example`. At most
-   * 100. By default there are none.
+   * 100.
+   * @default []
    */
   readonly origins?: readonly string[] | undefined;
-  /** How long a visitor's session lasts, 1 to 720 hours. The default is 24. */
+  /**
+   * How long a visitor's session lasts, 1 to 720 hours.
+   * @default 24
+   */
   readonly sessionHours?: number | undefined;
 }
