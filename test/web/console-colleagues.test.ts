@@ -136,7 +136,7 @@ test.runIf(isLong)(
     const write = (body: string) => shop.sandbox.inbound({ from: "+14155550100", body });
     const { id, contact_id } = await write("STOP");
     await page.goto(`${url}#/access/consent/${contact_id}`);
-    const changes = page.locator(".consent-address .life-row");
+    const changes = page.locator(".consent-address .timeline-row");
     await changes.getByRole("link", { name: id }).focus();
     const { id: next } = await write("START");
     await changes.getByRole("link", { name: next }).waitFor();

@@ -136,7 +136,7 @@ test("what strangers write is text on each page of the console, and the pages st
     "#/overview": ".chart-box canvas",
     "#/phones": ".text",
     "#/messages": ".message-body",
-    [`#/messages/${of.failed.id}`]: ".life-row",
+    [`#/messages/${of.failed.id}`]: ".timeline-row",
     [`#/messages/${of.withFile.id}`]: ".message-media a",
     "#/events": ".event-row",
     "#/webhooks": ".table",
@@ -146,12 +146,12 @@ test("what strangers write is text on each page of the console, and the pages st
     [`#/agents/${of.agent.id}`]: ".try-out",
     [`#/agents/${of.agent.id}/edit`]: ".editor",
     [`#/agents/${of.agent.id}/${waiting?.id}`]: ".approval",
-    [`#/agents/${of.agent.id}/${completed?.id}`]: ".life-row",
+    [`#/agents/${of.agent.id}/${completed?.id}`]: ".timeline-row",
     [`#/agents/playbooks/${of.playbook.id}`]: "svg",
     [`#/agents/playbooks/${of.playbook.id}/edit`]: ".step-card",
     "#/access/keys": ".table",
     "#/access/senders": ".table",
-    [`#/access/consent/${of.contact_id}`]: ".life-row",
+    [`#/access/consent/${of.contact_id}`]: ".timeline-row",
     "#/api/messagesSend": ".operation",
   };
   await page.goto(url);

@@ -79,7 +79,7 @@ test.runIf(isLong)(
   },
 );
 
-test("a message's life has its attempts, its ignored receipts with the reason, and what comes next", async ({
+test("a message's timeline has its attempts, its ignored receipts with the reason, and what comes next", async ({
   skip,
 }) => {
   const { shop, url, page } = await openConsole(skip);
@@ -89,7 +89,7 @@ test("a message's life has its attempts, its ignored receipts with the reason, a
   await page.getByRole("link", { name: "Receipts come twice" }).click();
   await page.getByText("The same receipt came before.").first().waitFor();
   await page.getByText("Attempt 1 over sandbox: accepted").waitFor();
-  expect(await page.locator(".life-dot.is-ignored").count()).toBeGreaterThan(0);
+  expect(await page.locator(".timeline-dot.is-ignored").count()).toBeGreaterThan(0);
   await expectAccessible(page);
 
   await show(page, `#/messages/${retried.id}`);
@@ -335,7 +335,7 @@ test.runIf(isLong)(
       await page.getByText(said).waitFor();
       await approval.waitFor({ state: "detached" });
       await page
-        .locator(".life-row", { hasText: button === "Deny" ? "Denied" : "Approved" })
+        .locator(".timeline-row", { hasText: button === "Deny" ? "Denied" : "Approved" })
         .waitFor();
       await show(page, "#/agents");
     };

@@ -11,7 +11,7 @@ export const active = `[...document.querySelectorAll("*")].flatMap((each) => [
   ...(each.localName === "a" && !/^https?:$/.test(each.protocol) ? [each.href] : []),
 ])`;
 /** What may scroll sideways: diagrams, code, tabs and the row of phones, and on large screens tables. */
-const wide = ".graph-box, .life-scroll, pre, .tabs, .handsets";
+const wide = ".graph-box, .timeline-scroll, pre, .tabs, .handsets";
 const tables = ".table-box";
 const largeWidth = 768;
 

@@ -346,7 +346,7 @@ test("only the parts of a page scroll, and not the page", async ({ skip }) => {
   const { url: consoleUrl } = await servePage(consoleHandler(engine, { authorize }));
   await page.setViewportSize(phone);
   await page.goto(`${consoleUrl}#/messages/${message}`);
-  await page.locator(".life-row", { hasText: "Receipt: Undelivered" }).waitFor();
+  await page.locator(".timeline-row", { hasText: "Receipt: Undelivered" }).waitFor();
   expect(await scrolled()).toBe(0);
 });
 
@@ -360,8 +360,8 @@ test.runIf(isLong)(
     const why = "The handset cannot be reached.";
     const { url: consoleUrl } = await servePage(consoleHandler(engine, { authorize }));
     await page.goto(`${consoleUrl}#/messages/${id}`);
-    await page.locator(".life-row", { hasText: "Attempt 1" }).waitFor();
-    const titles = page.locator(".life-row", { hasText: why }).locator(".life-row-title");
+    await page.locator(".timeline-row", { hasText: "Attempt 1" }).waitFor();
+    const titles = page.locator(".timeline-row", { hasText: why }).locator(".timeline-row-title");
     expect(await titles.allInnerTexts()).toEqual(["Receipt: Undelivered"]);
 
     const { url: inbox } = await servePage(inboxHandler(engine, { authorize }));
@@ -388,7 +388,7 @@ test.runIf(isLong)(
     await page.goto(`${consoleUrl}#/messages/${sent.id}`);
     // Each cause stands before the status that it led to.
     await expect
-      .poll(() => page.locator(".life-row-title").allInnerTexts())
+      .poll(() => page.locator(".timeline-row-title").allInnerTexts())
       .toEqual([
         "Created as: Queued",
         "Status: Sending",

@@ -35,7 +35,7 @@ test.runIf(isLong)(
     await page.emulateMedia({ media: "screen" });
     const { url: consoleUrl } = await servePage(consoleHandler(engine, { authorize }));
     await page.goto(`${consoleUrl}#/messages/${message}`);
-    await page.locator(".life-row").first().waitFor();
+    await page.locator(".timeline-row").first().waitFor();
     await page.emulateMedia({ media: "print" });
     expect(await isWhole(".main")).toBe(true);
     expect(await page.locator(".rail:visible, .button:visible").count()).toBe(0);

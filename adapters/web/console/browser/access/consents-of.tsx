@@ -102,18 +102,18 @@ function ConsentView({ consent, onChange }: ConsentViewProps): JSX.Element {
       )}
       <h3 class="muted">{t("evidence")}</h3>
       {evidence.length === 0 && <p class="muted">{t("evidenceNone")}</p>}
-      <ol class="life-list">
+      <ol class="timeline-list">
         {evidence.map(({ status: proven, source, detail, sender, message_id, at }, index) => (
           // The newest is first, so the number of older changes of the same time is constant.
           <li
             key={`${at} ${evidence.slice(index).filter((each) => each.at === at).length}`}
-            class="life-row"
+            class="timeline-row"
           >
-            <span class={`life-row-icon tone-${tones[proven]}`}>
+            <span class={`timeline-row-icon tone-${tones[proven]}`}>
               <Icon name={proven === "opted_in" ? "check" : "close"} />
             </span>
             <div class="grow">
-              <p class="life-row-title">
+              <p class="timeline-row-title">
                 {statusName(proven)} · {source}
               </p>
               {detail !== null && <bdi class="muted">{detail}</bdi>}

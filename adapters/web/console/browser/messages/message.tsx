@@ -27,8 +27,8 @@ import { AsJson } from "../parts/json.tsx";
 import { Card, LoadingPage, PageView } from "../parts/layout.tsx";
 import { Copied, StatusBadge } from "../parts/values.tsx";
 import { t } from "../texts.ts";
-import { LifeDiagram, LifeList } from "./life-view.tsx";
-import { hasEnded, lifeOf } from "./life.ts";
+import { TimelineDiagram, TimelineList } from "./timeline-view.tsx";
+import { diagramOf, hasEnded } from "./timeline.ts";
 
 interface Loaded {
   readonly message: Message;
@@ -38,7 +38,7 @@ interface Loaded {
 const refreshDelayMs = 80;
 const tickMs = 1000;
 
-/** One message: its life on a time axis, and its fields. */
+/** One message: its timeline as a diagram and as a list, and its fields. */
 export function MessagePage({ id }: { readonly id: string }): JSX.Element {
   const resource = useResource<Loaded>(
     async (signal) => {
@@ -82,8 +82,8 @@ export function MessagePage({ id }: { readonly id: string }): JSX.Element {
       actions={<Actions message={message} onDone={refresh} />}
     >
       <div class="message-page">
-        <Card title={t("messageLife")}>
-          <LifeOf message={message} timeline={timeline} />
+        <Card title={t("messageTimeline")}>
+          <MessageTimeline message={message} timeline={timeline} />
         </Card>
         <div class="message-side">
           <Card title={t("messageContent")}>
@@ -99,8 +99,8 @@ export function MessagePage({ id }: { readonly id: string }): JSX.Element {
   );
 }
 
-/** The life, which goes on while the message has not ended. */
-function LifeOf({ message, timeline }: Loaded): JSX.Element {
+/** The timeline, which goes on while the message has not ended. */
+function MessageTimeline({ message, timeline }: Loaded): JSX.Element {
   const [now, setNow] = useState(timeNow);
   const isOver = hasEnded(message.status);
   useEffect(() => {
@@ -109,11 +109,11 @@ function LifeOf({ message, timeline }: Loaded): JSX.Element {
     return () => clearInterval(timer);
   }, [isOver]);
   const { status, send_at: sendAt } = message;
-  const life = lifeOf({ entries: timeline.data, status, sendAt, now });
+  const diagram = diagramOf({ entries: timeline.data, status, sendAt, now });
   return (
     <>
-      <LifeDiagram life={life} />
-      <LifeList life={life} />
+      <TimelineDiagram diagram={diagram} />
+      <TimelineList diagram={diagram} />
     </>
   );
 }
@@ -149,7 +149,7 @@ function Content({ message }: { readonly message: Message }): JSX.Element {
             {error.provider_code !== null && (
               <>
                 {" · "}
-                {t("lifeProviderCode", { code: error.provider_code })}
+                {t("timelineProviderCode", { code: error.provider_code })}
               </>
             )}
           </span>

@@ -126,7 +126,7 @@ function describe(entry: TimelineEntry): Described {
         entry.next_attempt_at === null
           ? undefined
           : t("timelineNext", { time: dateTime(entry.next_attempt_at) });
-      // A receipt told the error of an accepted attempt, and its own entry says it.
+      // A receipt reported the error of an accepted attempt, and its own entry says it.
       const error = entry.outcome === "accepted" ? undefined : entry.error?.message;
       const parts = [t("timelineAttempt", { number: entry.number }), error, next];
       return {

@@ -19,7 +19,7 @@ function keep(ids: Set<string>, id: string): void {
   keepLatest(ids, maxKept);
 }
 
-/** Remembers a message, so that its failure is told. */
+/** Remembers a message, so that its failure is reported. */
 export function noteSent(id: string, conversationId: string): void {
   if (early.delete(id)) tell("failedToDeliver", conversationId);
   else keep(sent, id);

@@ -56,7 +56,7 @@ export function Picker(props: PickerProps): JSX.Element {
   const shown = isNew ? [...listed, proposed] : listed;
   const at = activeId === undefined ? 0 : shown.findIndex((each) => each.id === activeId);
   const active = shown[at];
-  const told = props.note?.(typed.trim()) ?? (shown.length === 0 ? text("noOptions") : undefined);
+  const note = props.note?.(typed.trim()) ?? (shown.length === 0 ? text("noOptions") : undefined);
 
   const pick = (option: PickerOption): void => {
     if (isMultiple === true) {
@@ -91,7 +91,7 @@ export function Picker(props: PickerProps): JSX.Element {
         aria-label={label}
         aria-expanded="true"
         aria-controls={id}
-        aria-describedby={told && `${id}-note`}
+        aria-describedby={note && `${id}-note`}
         aria-activedescendant={active && `${id}-${at}`}
         autocomplete="off"
         spellcheck={false}
@@ -104,7 +104,7 @@ export function Picker(props: PickerProps): JSX.Element {
         onKeyDown={onKeyDown}
       />
       <p class="picker-note" role="status" id={`${id}-note`}>
-        {told}
+        {note}
       </p>
       <div class="picker-options" role="listbox" aria-label={label} id={id}>
         {shown.map((option, index) => (

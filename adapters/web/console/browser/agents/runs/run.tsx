@@ -16,9 +16,9 @@ import { t } from "../../texts.ts";
 import { PlayedGraph } from "../graph/played-graph.tsx";
 import { playedIn } from "../graph/taken-path.ts";
 import { PlaybookLink } from "../named-link.tsx";
+import { RunLog } from "./run-log.tsx";
 import { isGoneRun, useRun } from "./run-resource.ts";
 import { RunStatus, runTime, triggerName } from "./run-table.tsx";
-import { Story } from "./story.tsx";
 
 interface RunPageProps {
   readonly id: string;
@@ -68,7 +68,7 @@ export function RunPage({ id, agentId }: RunPageProps): JSX.Element {
       <div class={played.length === 0 ? "message-page" : "run-page"}>
         <div class="message-side">
           <Card title={t("columnSteps")}>
-            <Story run={run} />
+            <RunLog run={run} />
             {run.result !== null && (
               <>
                 <h3 class="muted">{t("runResult")}</h3>

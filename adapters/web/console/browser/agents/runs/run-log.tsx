@@ -1,4 +1,4 @@
-/** What happened in a run, as one story: messages, steps of playbooks, calls and decisions. */
+/** What happened in a run, as one log: messages, steps of playbooks, calls and decisions. */
 import type { JSX } from "preact";
 import type { Message, Run, RunStep } from "../../../../../../src/index.ts";
 import {
@@ -16,31 +16,31 @@ import { useLive } from "../../live.ts";
 import { Json } from "../../parts/json.tsx";
 import { t } from "../../texts.ts";
 
-/** The maximum number of messages in the story, per direction. Further ones are links beside it. */
+/** The maximum number of messages in the log, per direction. Further ones are links beside it. */
 const maxMessages = 5;
 
-/** The story of a run. Messages are part of it if the person may read them. */
-export function Story({ run }: { readonly run: Run }): JSX.Element {
+/** The log of a run. Messages are part of it if the person may read them. */
+export function RunLog({ run }: { readonly run: Run }): JSX.Element {
   const read = useMessages(run.trigger.message_ids.slice(-maxMessages));
   const sent = useMessages(run.message_ids.slice(0, maxMessages));
   const rows: JSX.Element[] = [];
   const add = (message: Message): unknown =>
     rows.push(<MessageRow key={message.id} message={message} />);
   for (const message of read) add(message);
-  let told = 0;
+  let shown = 0;
   for (const [index, step] of run.steps.entries()) {
-    for (const message of sent.slice(told)) {
+    for (const message of sent.slice(shown)) {
       if (message.created_at >= step.started_at) break;
       add(message);
-      told += 1;
+      shown += 1;
     }
     rows.push(
       <StepRow key={index} step={step} isLast={index === run.steps.length - 1} run={run} />,
     );
   }
-  for (const message of sent.slice(told)) add(message);
+  for (const message of sent.slice(shown)) add(message);
   if (rows.length === 0) return <p class="muted">{t("stepsNone")}</p>;
-  return <ol class="life-list">{rows}</ol>;
+  return <ol class="timeline-list">{rows}</ol>;
 }
 
 /** The messages with these ids, if the person may read them. */
@@ -65,15 +65,15 @@ function MessageRow({ message }: { readonly message: Message }): JSX.Element {
   const { id, direction, body } = message;
   const isIn = direction === "inbound";
   return (
-    <li class="life-row">
-      <span class={`life-row-icon ${isIn ? "tone-neutral" : "tone-good"}`}>
+    <li class="timeline-row">
+      <span class={`timeline-row-icon ${isIn ? "tone-neutral" : "tone-good"}`}>
         <Icon name={isIn ? "arrow-in" : "arrow-out"} />
       </span>
-      <span class="story-text grow">
+      <span class="log-text grow">
         <a class="strong" href={linkTo(["messages", id])}>
-          {t(isIn ? "storyRead" : "storySent")}
+          {t(isIn ? "logRead" : "logSent")}
         </a>
-        <bdi class="story-body">{body}</bdi>
+        <bdi class="log-body">{body}</bdi>
       </span>
     </li>
   );
@@ -141,18 +141,18 @@ function PlaybookRow({ step, run, isLast }: StepRowProps): JSX.Element {
   const outcome = playbook?.outcome ?? null;
   const tone = outcome === null ? "accent" : (outcomeTones[outcome] ?? "accent");
   return (
-    <li class="life-row">
-      <span class={`life-row-icon tone-${tone}`}>
+    <li class="timeline-row">
+      <span class={`timeline-row-icon tone-${tone}`}>
         <Icon name="flag" />
       </span>
-      <span class="story-text grow">
-        <span class="story-step">
+      <span class="log-text grow">
+        <span class="log-step">
           <code class="strong">{name}</code>
           <span class={tone === "accent" ? "muted" : `tone-text tone-${tone}`}>
             {outcomeName(outcome, isLast && run.finished_at === null)}
           </span>
           {output !== null && (
-            <code class="story-value truncate">
+            <code class="log-value truncate">
               <bdi>{typeof output === "string" ? output : JSON.stringify(output)}</bdi>
             </code>
           )}
@@ -176,11 +176,11 @@ function CallRow({ step }: { readonly step: RunStep }): JSX.Element {
   const typeNames: Partial<Record<string, string>> = {
     model: t("stepModel"),
     action: t("stepAction"),
-    approval: t(output === "approve" ? "storyApproved" : "storyDenied"),
+    approval: t(output === "approve" ? "logApproved" : "logDenied"),
   };
   return (
-    <li class="life-row is-call">
-      <span class={`life-row-icon ${error === null ? "tone-accent" : "tone-bad"}`}>
+    <li class="timeline-row is-call">
+      <span class={`timeline-row-icon ${error === null ? "tone-accent" : "tone-bad"}`}>
         <Icon name={callIcons[type] ?? "info"} />
       </span>
       <details class="grow step">

@@ -4,8 +4,8 @@ import type { TimelineEntry } from "../../../../../src/index.ts";
 import { Badge, dateTime, exactDuration, Icon } from "../../../shared/browser/index.ts";
 import { t } from "../texts.ts";
 import { shownStatus } from "../words.ts";
-import { describe } from "./life-words.ts";
-import type { Lane, Life, Mark, PlannedEntry } from "./life.ts";
+import { describe } from "./timeline-words.ts";
+import type { Diagram, Lane, Mark, PlannedEntry } from "./timeline.ts";
 
 const lanes: readonly Lane[] = ["status", "attempt", "receipt", "other"];
 
@@ -17,24 +17,33 @@ const laneName = (lane: Lane): string =>
     other: t("laneOther"),
   })[lane];
 
-/** The diagram of a message's life. The list below it has the same for screen readers. */
-export function LifeDiagram({ life }: { readonly life: Life }): JSX.Element {
-  const { marks, place, ticks, start } = life;
+/** The diagram of a message's timeline. The list below it has the same for screen readers. */
+export function TimelineDiagram({ diagram }: { readonly diagram: Diagram }): JSX.Element {
+  const { marks, place, ticks, start } = diagram;
   const percent = (at: number): string => `${place(at) * 100}%`;
   const hint = useId();
   return (
-    <div class="life">
-      <div class="life-scroll" role="group" aria-label={t("lifeLabel")} tabIndex={0}>
-        <div class="life-lanes" role="img" aria-label={t("lifeLabel")} aria-describedby={hint}>
+    <div class="timeline">
+      <div class="timeline-scroll" role="group" aria-label={t("timelineLabel")} tabIndex={0}>
+        <div
+          class="timeline-lanes"
+          role="img"
+          aria-label={t("timelineLabel")}
+          aria-describedby={hint}
+        >
           {lanes.map((lane) => {
             const own = marks.filter((mark) => mark.lane === lane);
             if (own.length === 0) return null;
             return (
-              <div key={lane} class="life-lane">
-                <span class="life-lane-name">{laneName(lane)}</span>
-                <div class="life-track">
+              <div key={lane} class="timeline-lane">
+                <span class="timeline-lane-name">{laneName(lane)}</span>
+                <div class="timeline-track">
                   {ticks.map((at) => (
-                    <span key={at} class="life-line" style={{ insetInlineStart: percent(at) }} />
+                    <span
+                      key={at}
+                      class="timeline-line"
+                      style={{ insetInlineStart: percent(at) }}
+                    />
                   ))}
                   {own.map((mark, index) => (
                     <MarkView key={index} mark={mark} place={place} />
@@ -43,13 +52,13 @@ export function LifeDiagram({ life }: { readonly life: Life }): JSX.Element {
               </div>
             );
           })}
-          <div class="life-lane life-axis">
-            <span class="life-lane-name" />
-            <div class="life-track">
+          <div class="timeline-lane timeline-axis">
+            <span class="timeline-lane-name" />
+            <div class="timeline-track">
               {ticks.map((at) => (
                 <span
                   key={at}
-                  class={`life-tick ${place(at) > 0.95 ? "is-last" : ""}`}
+                  class={`timeline-tick ${place(at) > 0.95 ? "is-last" : ""}`}
                   style={{ insetInlineStart: percent(at) }}
                 >
                   {at === start ? "0" : `+${exactDuration(at - start)}`}
@@ -59,8 +68,8 @@ export function LifeDiagram({ life }: { readonly life: Life }): JSX.Element {
           </div>
         </div>
       </div>
-      <p class="life-hint muted" id={hint}>
-        {t("lifeHint")}
+      <p class="timeline-hint muted" id={hint}>
+        {t("timelineHint")}
       </p>
     </div>
   );
@@ -91,7 +100,7 @@ function MarkView({ mark, place }: MarkViewProps): JSX.Element {
     const hasRoom = lane === "attempt" || share >= minShareOfText || place(at) === 1;
     return (
       <span
-        class={`life-bar tone-${tone} ${shape}`}
+        class={`timeline-bar tone-${tone} ${shape}`}
         style={{ insetInlineStart, inlineSize: `${share * 100}%` }}
         data-tooltip={tip}
       >
@@ -101,7 +110,11 @@ function MarkView({ mark, place }: MarkViewProps): JSX.Element {
     );
   }
   return (
-    <span class={`life-dot tone-${tone} ${shape}`} style={{ insetInlineStart }} data-tooltip={tip}>
+    <span
+      class={`timeline-dot tone-${tone} ${shape}`}
+      style={{ insetInlineStart }}
+      data-tooltip={tip}
+    >
       <Icon name={icon} />
     </span>
   );
@@ -114,10 +127,10 @@ function barText(entry: TimelineEntry | PlannedEntry): string {
 }
 
 /** Everything that happened, and what is to come, in order. */
-export function LifeList({ life }: { readonly life: Life }): JSX.Element {
-  const rows = life.marks.toSorted((a, b) => a.at - b.at);
+export function TimelineList({ diagram }: { readonly diagram: Diagram }): JSX.Element {
+  const rows = diagram.marks.toSorted((a, b) => a.at - b.at);
   return (
-    <ol class="life-list">
+    <ol class="timeline-list">
       {rows.map(({ entry, at, tone, isIgnored }, index) => {
         const { title, icon, details: all } = describe(entry);
         // The status that follows an attempt has the attempt's error.
@@ -125,12 +138,15 @@ export function LifeList({ life }: { readonly life: Life }): JSX.Element {
         const known = before === undefined ? [] : describe(before.entry).details;
         const details = all.filter((detail) => !known.includes(detail));
         return (
-          <li key={index} class={entry.type === "planned" ? "life-row is-planned" : "life-row"}>
-            <span class={`life-row-icon tone-${tone}`}>
+          <li
+            key={index}
+            class={entry.type === "planned" ? "timeline-row is-planned" : "timeline-row"}
+          >
+            <span class={`timeline-row-icon tone-${tone}`}>
               <Icon name={icon} />
             </span>
             <div class="grow">
-              <p class="life-row-title">
+              <p class="timeline-row-title">
                 {title}
                 {isIgnored === true && <Badge>{t("receiptIgnored")}</Badge>}
               </p>
@@ -140,8 +156,12 @@ export function LifeList({ life }: { readonly life: Life }): JSX.Element {
                 </p>
               ))}
             </div>
-            <time class="life-row-time muted" dateTime={entry.at} data-tooltip={dateTime(entry.at)}>
-              {at === life.start ? dateTime(entry.at) : `+${exactDuration(at - life.start)}`}
+            <time
+              class="timeline-row-time muted"
+              dateTime={entry.at}
+              data-tooltip={dateTime(entry.at)}
+            >
+              {at === diagram.start ? dateTime(entry.at) : `+${exactDuration(at - diagram.start)}`}
             </time>
           </li>
         );

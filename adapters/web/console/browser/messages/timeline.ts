@@ -30,8 +30,8 @@ export interface PlannedEntry {
   readonly at: string;
 }
 
-/** A message's life. */
-export interface Life {
+/** A message's timeline, placed on an axis. */
+export interface Diagram {
   readonly marks: readonly Mark[];
   /** When it began and when the last known thing happens. */
   readonly start: number;
@@ -71,7 +71,7 @@ const ends = new Set<MessageStatus>([
 /** Whether nothing more is expected to happen to the message. */
 export const hasEnded = (status: MessageStatus): boolean => ends.has(status);
 
-interface LifeInput {
+interface DiagramInput {
   readonly entries: readonly TimelineEntry[];
   readonly status: MessageStatus;
   /** When a scheduled or deferred message is due. */
@@ -80,7 +80,7 @@ interface LifeInput {
 }
 
 /** Places a message's timeline, and what is still to come, on an axis. */
-export function lifeOf({ entries: given, status, sendAt, now: clock }: LifeInput): Life {
+export function diagramOf({ entries: given, status, sendAt, now: clock }: DiagramInput): Diagram {
   const entries = withAttemptsAfterSending(withOutcomesAtTheTime(given));
   const isOver = hasEnded(status);
   const times = entries.map(({ at }) => Date.parse(at));
@@ -118,7 +118,7 @@ function withAttemptsAfterSending(entries: readonly TimelineEntry[]): readonly T
 const isSending = (entry: TimelineEntry | undefined): boolean =>
   entry?.type === "transition" && entry.to === "sending";
 
-/** The status until the next one, or until the end of the life. */
+/** The status until the next one, or until the end of the timeline. */
 function statusMark(
   entry: TimelineTransition,
   transitions: readonly TimelineTransition[],
@@ -187,7 +187,7 @@ const least = 1;
  * The axis. Deliveries take milliseconds and retries take minutes, so long pauses are shortened:
  * a pause counts by the logarithm of its length.
  */
-function axisOf(marks: readonly Mark[]): Omit<Life, "marks"> {
+function axisOf(marks: readonly Mark[]): Omit<Diagram, "marks"> {
   const times = [...new Set(marks.flatMap(({ at, end }) => [at, end ?? at]))].toSorted(
     (a, b) => a - b,
   );

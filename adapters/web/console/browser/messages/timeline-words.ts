@@ -2,7 +2,7 @@ import type { TimelineEntry } from "../../../../../src/index.ts";
 import { dateTime, exactDuration, type IconName } from "../../../shared/browser/index.ts";
 import { t } from "../texts.ts";
 import { shownStatus } from "../words.ts";
-import type { PlannedEntry } from "./life.ts";
+import type { PlannedEntry } from "./timeline.ts";
 
 interface Described {
   readonly title: string;
@@ -18,47 +18,49 @@ export function describe(entry: TimelineEntry | PlannedEntry): Described {
   switch (entry.type) {
     case "transition": {
       const { label, icon } = shownStatus(entry.to);
-      const title = t(entry.from === null ? "lifeCreated" : "lifeStatus", { status: label });
+      const title = t(entry.from === null ? "timelineCreated" : "timelineStatus", {
+        status: label,
+      });
       return { title, icon, details: given(entry.error?.message) };
     }
     case "attempt":
       return describeAttempt(entry);
     case "receipt":
       return {
-        title: t("lifeReceipt", { status: shownStatus(entry.status).label }),
+        title: t("timelineReceipt", { status: shownStatus(entry.status).label }),
         icon: "arrow-in",
         details: given(
           entry.error?.message,
           entry.ignored_reason === null ? null : ignoredReason(entry.ignored_reason),
           entry.carrier_at === entry.at
             ? null
-            : t("lifeCarrierTime", { time: dateTime(entry.carrier_at) }),
+            : t("timelineCarrierTime", { time: dateTime(entry.carrier_at) }),
         ),
       };
     case "lookup":
       return { title: lookupTitle(entry.outcome), icon: "search", details: [] };
     case "edit":
       return {
-        title: t("lifeEdit", { fields: entry.fields.join(", ") }),
+        title: t("timelineEdit", { fields: entry.fields.join(", ") }),
         icon: "edit",
         details: [],
       };
     case "policy":
       return {
-        title: t(entry.verdict === "deny" ? "lifeDenied" : "lifeDeferred", {
+        title: t(entry.verdict === "deny" ? "timelineDenied" : "timelineDeferred", {
           policy: entry.policy,
         }),
         icon: "flag",
         details: given(
           entry.reason,
-          entry.until === null ? null : t("lifeUntil", { time: dateTime(entry.until) }),
+          entry.until === null ? null : t("timelineUntil", { time: dateTime(entry.until) }),
         ),
       };
     case "redaction":
-      return { title: t("lifeRedaction"), icon: "trash", details: [] };
+      return { title: t("timelineRedaction"), icon: "trash", details: [] };
     case "planned":
       return {
-        title: t(entry.what === "retry" ? "lifeRetryPlanned" : "lifeSendPlanned"),
+        title: t(entry.what === "retry" ? "timelineRetryPlanned" : "timelineSendPlanned"),
         icon: "clock",
         details: [dateTime(entry.at)],
       };
@@ -79,16 +81,16 @@ function describeAttempt(entry: TimelineEntry & { readonly type: "attempt" }): D
     answered_at === null ? null : exactDuration(Date.parse(answered_at) - Date.parse(at));
   const code = error?.provider_code ?? null;
   return {
-    title: t("lifeAttempt", { number, transport, outcome: outcomeName(outcome) }),
+    title: t("timelineAttempt", { number, transport, outcome: outcomeName(outcome) }),
     icon: icons[outcome],
     details: given(
-      // A receipt told the error of an accepted attempt, and its status says it.
+      // A receipt reported the error of an accepted attempt, and its status says it.
       outcome === "accepted" ? null : error?.message,
-      code === null ? null : t("lifeProviderCode", { code }),
+      code === null ? null : t("timelineProviderCode", { code }),
       took === null
         ? null
-        : t(outcome === "ambiguous" ? "lifeLost" : "lifeAnswered", { time: took }),
-      provider_message_id === null ? null : t("lifeProviderId", { id: provider_message_id }),
+        : t(outcome === "ambiguous" ? "timelineLost" : "timelineAnswered", { time: took }),
+      provider_message_id === null ? null : t("timelineProviderId", { id: provider_message_id }),
     ),
   };
 }
@@ -103,9 +105,9 @@ const outcomeName = (outcome: "pending" | "accepted" | "rejected" | "ambiguous")
 
 const lookupTitle = (outcome: "sent" | "not_sent" | "unknown"): string =>
   ({
-    sent: t("lifeLookupSent"),
-    not_sent: t("lifeLookupNotSent"),
-    unknown: t("lifeLookupUnknown"),
+    sent: t("timelineLookupSent"),
+    not_sent: t("timelineLookupNotSent"),
+    unknown: t("timelineLookupUnknown"),
   })[outcome];
 
 /** Why a receipt changed nothing. */
