@@ -1,7 +1,7 @@
 import { iso, isoOrNull, noInput, type Scope } from "../kernel/index.ts";
 import type { Query } from "../operations/index.ts";
 import { analyzerName } from "../ports/index.ts";
-import { countWaiting, type Lane } from "../queue/index.ts";
+import { bestClass, countWaiting, type Lane } from "../queue/index.ts";
 import { unscopedReadsOf, type Reads } from "../store/index.ts";
 import { nextAttemptAt, oldestPending } from "../webhooks/index.ts";
 import type { Backlog, WaitingWork, WebhookLag, WorkKind } from "./types.ts";
@@ -46,7 +46,7 @@ function lanesOf({ account_id, mode }: Scope, transports: readonly string[]): re
       {
         kind: "send",
         transport,
-        lane: { kind: "send", ...remote, waiting_for: null, class: "single" },
+        lane: { kind: "send", ...remote, waiting_for: null, class: bestClass },
       },
       { kind: "follow_up", transport, lane: { kind: "follow-up", ...remote } },
     ];
@@ -54,7 +54,7 @@ function lanesOf({ account_id, mode }: Scope, transports: readonly string[]): re
   return [
     ...ofTransports,
     { kind: "score", transport: null, lane: { kind: "score", ...own, remote: analyzerName } },
-    { kind: "turn", transport: null, lane: { kind: "turn", ...own, class: "single" } },
+    { kind: "turn", transport: null, lane: { kind: "turn", ...own, class: bestClass } },
   ];
 }
 

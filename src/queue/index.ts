@@ -1,4 +1,4 @@
-export { bestOf, type JobClass, jobClasses, pickByClass } from "./jobs/classes.ts";
+export { bestClass, bestOf, type JobClass, jobClasses, pickByClass } from "./jobs/classes.ts";
 export { Semaphore } from "./semaphore.ts";
 export { WakeFlag } from "./wake-flag.ts";
 export { Dispatcher } from "./dispatcher/dispatcher.ts";

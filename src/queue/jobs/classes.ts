@@ -1,14 +1,17 @@
 /** The classes of work: which of an account's messages, and of its agents' turns, come first. */
 
 /**
- * The classes, best first: transactional messages, the transactional items of a batch, marketing
- * messages, the marketing items of a batch. A triggered turn of an agent has the class `batch`, and
- * every other turn has the best class.
+ * The classes, best first. Stored lanes contain their names.
+ * - `single`: transactional messages that no batch sent, and turns of agents that answer contacts.
+ * - `batch`: transactional messages of a batch, and triggered turns of agents.
+ * - `marketing`: marketing messages that no batch sent.
+ * - `marketing_batch`: marketing messages of a batch.
  */
 export const jobClasses = ["single", "batch", "marketing", "marketing_batch"] as const;
 export type JobClass = (typeof jobClasses)[number];
 
-const [bestClass, ...lowerClasses] = jobClasses;
+export const [bestClass] = jobClasses;
+const [, ...lowerClasses] = jobClasses;
 
 /** Of this many picks, one goes to a lower class that waits. */
 const lowerEvery = 8;

@@ -1,6 +1,6 @@
 /** The lanes in which jobs wait, and the pools of lanes. */
 import { boundedCache } from "../../kernel/index.ts";
-import { jobClasses, type JobClass } from "./classes.ts";
+import { bestClass, jobClasses, type JobClass } from "./classes.ts";
 import { decodeNames, encodeNames } from "./encode-names.ts";
 import { jobKinds, type JobKind, type LaneFields } from "./job-kinds.ts";
 
@@ -72,7 +72,7 @@ export function groupOf(lane: Lane): string {
  */
 export function classOf(lane: Lane): JobClass {
   const stored = "class" in lane ? lane.class : undefined;
-  return jobClasses.find((each) => each === stored) ?? "single";
+  return jobClasses.find((each) => each === stored) ?? bestClass;
 }
 
 /**
