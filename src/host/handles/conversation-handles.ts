@@ -122,7 +122,7 @@ export interface Conversations {
   handBack(id: string, options?: CommandOptions): Promise<Conversation>;
   /**
    * Lists the runs of all agents in the conversation, newest first. A filtered page can be empty
-   * although `has_more` is true: continue until it is false.
+   * although more pages follow.
    */
   runs(id: string, filters?: WithoutId<ListConversationRuns>): PagePromise<Run>;
   /**
