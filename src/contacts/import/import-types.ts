@@ -102,7 +102,7 @@ export const importSuccessSchema = z
     contact_id: ids.contact.describe("The contact with the phone number."),
     errors: z.array(fieldErrorSchema).describe("Empty."),
   })
-  .describe("A contact that was imported.");
+  .meta({ id: "ImportSuccess", description: "A contact that was imported." });
 
 /** A contact that was not imported. */
 export interface ImportFailure {
@@ -123,7 +123,7 @@ export const importFailureSchema = z
     contact_id: z.null().describe("Null."),
     errors: z.array(fieldErrorSchema).describe("The invalid fields, at most 20."),
   })
-  .describe("A contact that was not imported.");
+  .meta({ id: "ImportFailure", description: "A contact that was not imported." });
 
 /** The result of importing one contact. */
 export type ImportReport = ImportSuccess | ImportFailure;

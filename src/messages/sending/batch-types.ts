@@ -58,7 +58,10 @@ export const batchSuccessSchema = z
     index: z.int().describe("The position of the message in the batch, from 0."),
     message: messageSchema.describe("The new message."),
   })
-  .describe("A message of a batch that was queued or scheduled.");
+  .meta({
+    id: "BatchSuccess",
+    description: "A message of a batch that was queued or scheduled.",
+  });
 
 /** A message of a batch that was not stored, with the error that `messages.send` would throw. */
 export interface BatchFailure {
@@ -87,9 +90,11 @@ export const batchFailureSchema = z
       .array(fieldErrorSchema)
       .describe("The invalid fields, at most 20. Pointers are relative to the message."),
   })
-  .describe(
-    "A message of a batch that was not stored, with the error that `messages.send` would throw.",
-  );
+  .meta({
+    id: "BatchFailure",
+    description:
+      "A message of a batch that was not stored, with the error that `messages.send` would throw.",
+  });
 
 /** The result of one message of a batch. */
 export type BatchResult = BatchSuccess | BatchFailure;
