@@ -278,6 +278,32 @@ test.runIf(isLong)(
   },
 );
 
+test("what a person marks as unread stays so, also while it is still being marked as read", async ({
+  skip,
+}) => {
+  const { shop, url, page, faults } = await openInbox(skip);
+  const { conversation_id: id } = await shop.sandbox.inbound({
+    from: "+14155550100",
+    body: "Hello?",
+  });
+  const isMarked = Promise.withResolvers<void>();
+  await page.route("**/read", async (route) => {
+    await isMarked.promise;
+    await route.continue();
+  });
+  const isAsked = page.waitForRequest("**/read");
+  await page.goto(`${url}#/all/${id}`);
+  await isAsked;
+  await page.keyboard.press("u");
+  await page.locator(".row.is-unread").waitFor();
+  const isAnswered = page.waitForResponse("**/read");
+  isMarked.resolve();
+  await isAnswered;
+  await page.getByText("Marked as unread").waitFor();
+  expect((await shop.conversations.get(id)).unread_count).toBe(1);
+  expect(faults).toEqual([]);
+});
+
 test.runIf(isLong)(
   "who goes to another view while a conversation is being closed stays there",
   async ({ skip }) => {

@@ -138,12 +138,12 @@ const keptUnread = new Set<string>();
 export async function markRead(id: string): Promise<void> {
   if (keptUnread.has(id) || (conversationNow(id)?.unread_count ?? 0) === 0) return;
   conversations.patch(id, { unread_count: 0 });
-  const sequence = nextSequence();
   try {
-    conversations.putResponse(
-      await api.post<Conversation>(`v1/conversations/${id}/read`),
-      sequence,
-    );
+    await inTurn(id, async () => {
+      const sequence = nextSequence();
+      const read = await api.post<Conversation>(`v1/conversations/${id}/read`);
+      conversations.putResponse(read, sequence);
+    });
   } catch {
     // It stays unread for the others, and the next visit marks it.
   }
