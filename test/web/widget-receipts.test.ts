@@ -131,9 +131,15 @@ test.runIf(isLong)(
   "what a visitor has read stays read in a page for which the browser stores nothing",
   async ({ skip }) => {
     const context = await newContext(skip);
-    await context.addInitScript(`Object.defineProperty(window, "localStorage", {
-      get: () => { throw new DOMException("Refused", "SecurityError"); },
-    })`);
+    // As browsers do for a website whose cookies and data a person has blocked.
+    await context.addInitScript(`
+      const refusal = () => new DOMException("Refused", "SecurityError");
+      for (const name of ["localStorage", "sessionStorage"]) {
+        Object.defineProperty(window, name, { get: () => { throw refusal(); } });
+      }
+      navigator.locks.request = () => Promise.reject(refusal());
+      window.BroadcastChannel = class { constructor() { throw refusal(); } };
+    `);
     const site = await widgetSite(context);
     const { page, launcher, panel, write, shows } = await site.openTab();
     await write("Hello");

@@ -6,6 +6,7 @@ import { signal } from "@preact/signals";
 import type { Event, EventType, Typing } from "../../../../../src/index.ts";
 import { keepLatest } from "../keep-latest.ts";
 import { addressOf, errorOf, personHeaders } from "./http.ts";
+import { withLock } from "./locks.ts";
 import { ApiError } from "./problem.ts";
 import { noteUnreached, onReconnect } from "./reachability.ts";
 import { readEvents } from "./read-events.ts";
@@ -92,17 +93,14 @@ class SharedStream {
       endObserving();
       this.wake();
     });
-    // Without locks, as on a plain http address, each tab reads for itself.
-    if (channel === undefined || !("locks" in navigator)) {
+    if (channel === undefined) {
       void this.lead();
       return;
     }
     channel.postMessage({ kind: "hello" } satisfies TabMessage);
-    navigator.locks
-      .request(`tidings:${this.listener.channel}`, { signal: stopped }, () => this.lead())
-      .catch(() => {
-        // The page stopped listening before it got the lock.
-      });
+    withLock(`tidings:${this.listener.channel}`, () => this.lead(), stopped).catch(() => {
+      // The page stopped listening before it got the lock.
+    });
   }
 
   /** Handles what another tab tells. */

@@ -1,5 +1,6 @@
 /** The tabs of one website share a stream: the tab that holds a lock reads it for all. */
 import type { WebchatMessage, WebchatSignal } from "../../../../../src/index.ts";
+import { withLock } from "../../../shared/browser/connection/locks.ts";
 import type { Arrival } from "./stream.ts";
 
 /** What changes the chat in all tabs. */
@@ -27,25 +28,26 @@ export class BrowserTabs {
 
   /** Listens to the other tabs until `signal` aborts. */
   listen(signal: AbortSignal, onMessage: (message: TabMessage) => void): void {
-    const channel = new BroadcastChannel(this.#name);
-    this.#channel = channel;
-    channel.addEventListener("message", ({ data }) => onMessage(data as TabMessage));
-    signal.addEventListener("abort", () => channel.close());
+    try {
+      const channel = new BroadcastChannel(this.#name);
+      this.#channel = channel;
+      channel.addEventListener("message", ({ data }) => onMessage(data as TabMessage));
+      signal.addEventListener("abort", () => channel.close());
+    } catch {
+      // Firefox refuses it to a page for which it stores nothing. This tab then reads for itself.
+    }
   }
 
   /** Runs `lead` when this tab gets the lock, unless `signal` aborts before. */
   whenFirst(signal: AbortSignal, lead: () => Promise<void>): void {
-    // Without locks, as on a plain http address, each tab reads for itself.
-    if ("locks" in navigator) {
-      navigator.locks.request(this.#name, { signal }, lead).catch(() => {
-        // The page was left before it got the lock.
-      });
-    } else void lead();
+    withLock(this.#name, lead, signal).catch(() => {
+      // The page was left before it got the lock.
+    });
   }
 
-  /** Runs `work` while no other tab runs any. Without locks, tabs do not wait for each other. */
+  /** Runs `work` while no other tab runs any. */
   inTurn(work: () => Promise<void>): Promise<void> {
-    return "locks" in navigator ? navigator.locks.request(`${this.#name}:turn`, work) : work();
+    return withLock(`${this.#name}:turn`, work);
   }
 
   /** Tells all other tabs. */

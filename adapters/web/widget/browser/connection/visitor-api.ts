@@ -1,4 +1,5 @@
 /** The visitor's session, and requests with it. */
+import { withLock } from "../../../shared/browser/connection/locks.ts";
 import { Memory } from "../memory.ts";
 import type { ChatOptions } from "../options.ts";
 import type { Session } from "./session.ts";
@@ -85,10 +86,8 @@ export class VisitorApi {
     return succeeded(await fetch(url, { ...init, headers, signal, credentials: "omit" }));
   }
 
-  async #openOnce(): Promise<Session> {
-    // Locks exist on https and localhost only.
-    if (!("locks" in navigator)) return this.#open();
-    return navigator.locks.request(
+  #openOnce(): Promise<Session> {
+    return withLock(
       `tidings-chat-session:${this.#options.sessionUrl}`,
       async () => this.known ?? (await this.#open()),
     );
