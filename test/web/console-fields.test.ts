@@ -126,8 +126,10 @@ test("the API page sends what its form and its command show, and keeps what a pe
 
 test("what is typed on a phone is there again after a look at another page", async ({ skip }) => {
   const { url, page } = await openConsole(skip);
-  const field = page.getByRole("textbox", { name: "Text as +15005550001" });
+  const field = page.getByRole("textbox", { name: "Send to +15005550001" });
   await page.goto(`${url}#/phones`);
+  // It stays a message of the account.
+  await page.getByRole("button", { name: "Account" }).first().click();
   await field.fill("Are you open tomor");
   await page.goto(`${url}#/messages`);
   await page.getByRole("heading", { name: "Messages", level: 1 }).waitFor();

@@ -147,17 +147,14 @@ function PhoneMessage({ message, before }: PhoneMessageProps): JSX.Element {
   );
 }
 
-/** Who sends the typed text: the phone, or the account to the phone. */
-type Side = "phone" | "account";
-
 interface ComposerProps {
   readonly handset: Handset;
   readonly onSend: () => void;
 }
 
 function Composer({ handset, onSend }: ComposerProps): JSX.Element {
-  const [side, setSide] = useState<Side>("phone");
   const { draft } = handset;
+  const side = handset.side.value;
   const body = draft.value;
   const [problem, setProblem] = useState<string>();
   const [isBusy, setBusy] = useState(false);
@@ -203,7 +200,7 @@ function Composer({ handset, onSend }: ComposerProps): JSX.Element {
             class="handset-side"
             aria-pressed={side === each}
             disabled={each === "account" && !canSend()}
-            onClick={() => setSide(each)}
+            onClick={() => (handset.side.value = each)}
           >
             {t(each === "phone" ? "phoneSidePhone" : "phoneSideAccount")}
           </button>

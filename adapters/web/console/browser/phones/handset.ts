@@ -5,6 +5,9 @@ import { api, may, Repetition } from "../../../shared/browser/index.ts";
 import { coalesced } from "../live.ts";
 
 const maxMessages = 60;
+
+/** Who sends the typed text: the phone, or the account to the phone. */
+export type Side = "phone" | "account";
 const refreshDelayMs = 80;
 
 /** A phone that texts with the account in its sandbox. */
@@ -18,6 +21,7 @@ export class Handset {
   readonly error = signal<unknown>(undefined);
   /** What is typed and not sent. It outlives the page, as the phone does. */
   readonly draft = signal("");
+  readonly side = signal<Side>("phone");
   /** Reads the messages again soon. */
   readonly refresh: () => void;
   private readonly repetition = new Repetition();
