@@ -63,7 +63,10 @@ export interface Webhooks {
     input: CreateWebhook,
     options?: TxOptions,
   ): Promise<WithSecrets<WebhookWithSecret, "secret">>;
-  /** Creates a webhook once. A replay returns null instead of the secret. */
+  /**
+   * Creates a webhook once. A replay returns null instead of the secret.
+   * @throws TidingsError `not_configured` when the engine has no option `http`
+   */
   create(input: CreateWebhook, options?: CommandOptions): Promise<WebhookWithSecret>;
   /**
    * Returns a webhook, without its secret.

@@ -62,7 +62,10 @@ export interface ApiKeys {
     input?: WithoutId<RotateApiKey>,
     options?: TxOptions,
   ): Promise<WithSecrets<ApiKeyWithSecret, "secret">>;
-  /** Rotates the secret once. A replay returns null instead of the secret. */
+  /**
+   * Rotates the secret once. A replay returns null instead of the secret.
+   * @throws TidingsError `not_found`, also when the key is revoked; `conflict` when it has expired
+   */
   rotate(
     id: string,
     input?: WithoutId<RotateApiKey>,
