@@ -193,6 +193,15 @@ describe("after an attempt", () => {
     );
   });
 
+  it("fails with the carrier's reason if the carrier refuses it for good", () => {
+    const error = { code: "landline", message: "" } as const;
+    const answer = { outcome: "rejected", error, permanent: true } as const;
+    expect(applyAnswer(sending, { number: 2, answer }, now)).toMatchObject({
+      decision: "failed",
+      state: { error: { code: "landline", permanent: true, stage: "carrier" } },
+    });
+  });
+
   it("waits 1 s, 5 s, 30 s, 2 m and 10 m, unless the carrier names its own time", () => {
     expect([1, 2, 3, 4, 5, 6].map((attempt) => retryAt(attempt, undefined, now))).toEqual([
       ...retryDelays.map((delay) => now + delay),
