@@ -78,8 +78,8 @@ export function list<Input extends object, Item, OnePage extends Page<Item>>(
   operation: Query<Input, OnePage & Page<Item>>,
 ): HandleMethod<(input?: Input) => PagePromise<Item, OnePage>> {
   return ({ read }) =>
-    (input: object = {}) =>
-      pagePromise((cursor) => read(operation, pageOf(input, cursor)));
+    (input) =>
+      readPages(read, operation, inputWith({}, input));
 }
 
 /** A method `(id, input)` that returns a page, or all items one by one. */
@@ -88,18 +88,26 @@ export function listById<Input extends ById, Item, OnePage extends Page<Item>>(
 ): HandleMethod<(id: string, input?: OtherFields<Input>) => PagePromise<Item, OnePage>> {
   return ({ read }) =>
     (id, input) =>
-      pagePromise((cursor) => read(operation, pageOf(inputWith({ id }, input), cursor)));
+      readPages(read, operation, inputWith({ id }, input));
 }
 
-const pageOf = (input: unknown, cursor?: string): unknown =>
-  cursor === undefined ? input : inputWith({ cursor }, input);
+/** `input` is a copy: the caller may change its filters while a loop goes over the pages. */
+function readPages<Input, Item, OnePage extends Page<Item>>(
+  read: ScopedRunner["read"],
+  operation: Query<Input, OnePage & Page<Item>>,
+  input: unknown,
+): PagePromise<Item, OnePage> {
+  return pagePromise((cursor) =>
+    read(operation, cursor === undefined ? input : inputWith({ cursor }, input)),
+  );
+}
 
 /**
  * Adds the fields that are separate arguments of a method to its input. What is no object is passed
  * on, to be refused.
  */
 export function inputWith(fields: object, input: unknown = {}): unknown {
-  const isObject = typeof input === "object" && !Array.isArray(input);
+  const isObject = typeof input === "object" && input !== null && !Array.isArray(input);
   return isObject ? { ...input, ...fields } : input;
 }
 

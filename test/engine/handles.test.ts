@@ -32,6 +32,28 @@ it("a method that takes an id ignores what a caller of `map` adds", async () => 
   expect(found).toMatchObject([{ id, name: "Zoe" }]);
 });
 
+it("a loop over a list keeps the filters that the list was called with", async () => {
+  const engine = world().engine(memory());
+  const phones = ["+15005550001", "+15005550002"] as const;
+  for (const to of [...phones, ...phones]) await engine.messages.send({ to, body: "Hi" });
+  const filters = { to: phones[0] as string, limit: 1 };
+  const list = engine.messages.list(filters);
+  filters.to = phones[1];
+  const found: string[] = [];
+  for await (const { to } of list) found.push(to);
+  expect(found).toEqual([phones[0], phones[0]]);
+});
+
+it("the input of a list is an object, also in JavaScript", async () => {
+  const engine = world().engine(memory());
+  const { id } = await engine.contacts.create({ name: "Zoe" });
+  for (const input of [null, [], "x"] as unknown[] as never[]) {
+    const refused = { code: "validation_failed" };
+    await expect(engine.contacts.list(input)).rejects.toMatchObject(refused);
+    await expect(engine.contacts.messages(id, input)).rejects.toMatchObject(refused);
+  }
+});
+
 it.each(storages)("the first calls of an account run in their order on $name", async ({ open }) => {
   const engine = world().engine(open().connect());
   const { account } = await engine.accounts.create({ name: "Zoe" });
