@@ -1,6 +1,7 @@
 /** Commits that are repeated while the storage is unavailable. */
 import { TidingsError, type ErrorCode } from "../kernel/index.ts";
 import type { Clock } from "../ports/index.ts";
+import type { JobRun } from "./jobs/job.ts";
 import { leaseMs } from "./jobs/lease.ts";
 
 /** The first and the longest pause between tries, in milliseconds. The pauses double. */
@@ -9,7 +10,7 @@ const maxPauseMs = 3_200;
 
 /**
  * The errors of a commit that a later try may not meet. A person can also end what no retry solves
- * for a caller, such as a missing privilege.
+ * for a caller, such as a missing privilege. A stop does not wait for that.
  */
 const passing: ReadonlySet<ErrorCode> = new Set([
   "storage_unavailable",
@@ -18,24 +19,26 @@ const passing: ReadonlySet<ErrorCode> = new Set([
 ]);
 
 /**
- * Retries `work` while the storage is unavailable, until `abort`, or until the job's lease must
- * have expired: then the job runs again in any case. Use it to store what only this process knows:
- * if a carrier's answer is lost, its message becomes ambiguous, and its conversation waits for the
- * lease.
+ * Retries `work` while the storage is unavailable, until the run is aborted, or until the job's
+ * lease must have expired: then the job runs again in any case. Use it to store what only this
+ * process knows: if a carrier's answer is lost, its message becomes ambiguous, and its conversation
+ * waits for the lease.
  */
 export async function retry<T>(
   clock: Clock,
-  abort: AbortSignal,
+  { abort, stopping }: Pick<JobRun, "abort" | "stopping">,
   work: () => Promise<T>,
 ): Promise<T> {
   const end = clock.monotonic() + leaseMs;
   for (let pause = firstPauseMs; ; pause = Math.min(2 * pause, maxPauseMs)) {
+    let over: AbortSignal;
     try {
       return await work();
     } catch (error) {
-      const mayPass = error instanceof TidingsError && passing.has(error.code);
-      if (!mayPass || abort.aborted || clock.monotonic() >= end) throw error;
+      if (!(error instanceof TidingsError) || !passing.has(error.code)) throw error;
+      over = error.retryable ? abort : stopping;
+      if (over.aborted || clock.monotonic() >= end) throw error;
     }
-    await clock.sleep(pause, abort);
+    await clock.sleep(pause, over);
   }
 }

@@ -3,7 +3,7 @@
  * process knows that it stopped there, for example that it called no carrier.
  */
 import type { Clock } from "../ports/index.ts";
-import type { Claim } from "./jobs/job.ts";
+import type { Claim, JobRun } from "./jobs/job.ts";
 import { renew } from "./jobs/lease.ts";
 import type { AnyTx } from "./jobs/rows.ts";
 import { retry } from "./retry.ts";
@@ -17,11 +17,11 @@ const maxCommitMs = 1_000;
 /** Like `retry`, for work that finds out whether a commit that got no answer is stored. */
 export async function checkUnansweredCommit<T>(
   clock: Clock,
-  abort: AbortSignal,
+  run: Pick<JobRun, "abort" | "stopping">,
   work: () => Promise<T>,
 ): Promise<T> {
-  await clock.sleep(maxCommitMs, abort);
-  return retry(clock, abort, work);
+  await clock.sleep(maxCommitMs, run.abort);
+  return retry(clock, run, work);
 }
 
 /**

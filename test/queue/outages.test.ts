@@ -148,6 +148,28 @@ describe.each(lightStorages)("an engine on $name", ({ open }) => {
     },
   );
 
+  it("does not wait at a stop for privileges that the storage lacks", async () => {
+    const { clock, engine } = world();
+    let isDown = false;
+    const own = failingCommits(open().connect(), () => isDown, { retryable: false });
+    const line = carrier({
+      send: (_, attempt) => {
+        isDown = true;
+        return accepted(attempt);
+      },
+    });
+    const one = engine(own, { transports: [line] });
+    await one.messages.send({ to: "+15005550001", body: "Hi" });
+    await one.start();
+    await clock.advance(5_000);
+    expect(line.calls).toHaveLength(1);
+    let isOver = false;
+    const ended = one.stop({ deadlineMs: 10_000 }).finally(() => (isOver = true));
+    await clock.advance(2_500);
+    expect(isOver).toBe(true);
+    await ended;
+  });
+
   it("logs the jobs that an outage interrupts once a minute, however many they are", async () => {
     const { clock, engine, log } = world();
     const storage = open().connect();

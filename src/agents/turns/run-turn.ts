@@ -31,14 +31,14 @@ export function runTurn(runtime: AgentRuntime): JobHandler<"turn"> {
   const modelActions = new Map(
     [...services.actions].map(([name, action]) => [name, toModelAction(action)]),
   );
-  return async (claim, { abort }) => {
+  return async (claim, { abort, stopping }) => {
     if (agents === undefined) throw new Error("no agents are set up here");
     const begun = await store.commit(claim, (tx) => beginTurn(tx, claim, services), background);
     if (begun === undefined) return;
     const over = new AbortController();
     void showTyping(runtime, claim, begun, AbortSignal.any([abort, over.signal]));
     try {
-      await runBegunTurn({ runtime, agents, modelActions, claim, begun, abort });
+      await runBegunTurn({ runtime, agents, modelActions, claim, begun, abort, stopping });
     } catch (error) {
       // An outage of the storage ends, and people could not answer during it either.
       const isOutage = isStorageFailure(error) || isContended(error);
@@ -94,7 +94,7 @@ async function isHandling(reads: Reads, { agent_id, conversation_id }: RunRow): 
 
 /** Takes a turn that has begun, and ends it with its outcome. */
 async function runBegunTurn(options: Omit<MoveMakerOptions, "facts">): Promise<void> {
-  const { runtime, claim, begun, abort } = options;
+  const { runtime, claim, begun } = options;
   const { store, clock, logger, services, hostPolicies } = runtime;
   const facts = await readFacts(store.reads(claim), begun, services, clock.now());
   const maker = new MoveMaker({ ...options, facts });
@@ -111,7 +111,7 @@ async function runBegunTurn(options: Omit<MoveMakerOptions, "facts">): Promise<v
   }
   try {
     // Without the retries, an outage would cost the answer, and the model would be called again.
-    await retry(clock, abort, () =>
+    await retry(clock, options, () =>
       hostPolicies.commitWithVerdicts(
         claim,
         (tx, hostVerdicts) => endTurn(tx, claim, begun, outcome, { services, hostVerdicts }),

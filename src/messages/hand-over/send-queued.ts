@@ -113,7 +113,7 @@ class SendRun {
    */
   #checkBegun(begun: BegunAttempt): Promise<"claimed" | "taken_back" | "not_stored"> {
     const undo = (tx: Tx): Promise<void> => this.#takeBack(tx, begun);
-    return checkUnansweredCommit(this.#runtime.clock, this.#run.abort, () =>
+    return checkUnansweredCommit(this.#runtime.clock, this.#run, () =>
       this.#commit(async (tx) => {
         if ((await tx.get(attemptById, [begun.attempt.id])) === undefined) return "not_stored";
         return (await keepOrUndo(tx, this.#claim, undo)) ? "claimed" : "taken_back";
@@ -176,7 +176,7 @@ class SendRun {
 
   /** Commits with retries, because only this process knows what is to be stored. */
   #store<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
-    return retry(this.#runtime.clock, this.#run.abort, () => this.#commit(work));
+    return retry(this.#runtime.clock, this.#run, () => this.#commit(work));
   }
 
   #commit<T>(work: (tx: Tx) => Promise<T>): Promise<T> {

@@ -53,7 +53,7 @@ export async function reschedule(
   try {
     // Most failures of the storage are short. Without a retry, the job would wait until its lease
     // ends.
-    await retry(clock, stopping, () =>
+    await retry(clock, { abort: stopping, stopping }, () =>
       store.commitUnscoped((tx) => finish(tx, claim, again), background),
     );
   } catch (unfinished) {
@@ -73,11 +73,11 @@ export async function reschedule(
 export async function isStillLeased(
   { store, clock }: Options,
   { claim, rest }: TakenJob,
-  abort: AbortSignal,
+  run: Pick<JobRun, "abort" | "stopping">,
 ): Promise<boolean> {
   const undo = async (tx: UnscopedTx): Promise<void> => rest?.undo(tx);
   try {
-    return await checkUnansweredCommit(clock, abort, () =>
+    return await checkUnansweredCommit(clock, run, () =>
       store.commitUnscoped((tx) => keepOrUndo(tx, claim, undo), background),
     );
   } catch {

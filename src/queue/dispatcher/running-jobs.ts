@@ -76,8 +76,7 @@ export class RunningJobs {
    * process knows that the carrier was not called.
    */
   startIfStored(job: TakenJob, lane: Lane): void {
-    const { abort } = this.#options;
-    const check = isStillLeased(this.#options, job, abort).then((isLeased) => {
+    const check = isStillLeased(this.#options, job, this.#options).then((isLeased) => {
       this.#checking.delete(check);
       if (isLeased) this.start(job, lane);
       else this.releaseSlot(lane);

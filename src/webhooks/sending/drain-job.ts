@@ -66,7 +66,7 @@ export class DrainJob {
   /** Commits with retries, because only this process knows how its attempts ended. */
   commit<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
     const { runtime, claim, run } = this.#options;
-    return retry(runtime.clock, run.abort, () => runtime.store.commit(claim, work, background));
+    return retry(runtime.clock, run, () => runtime.store.commit(claim, work, background));
   }
 
   /** Releases the job. Throws the failure of the drain, if there was one. */

@@ -24,6 +24,7 @@ interface ActionCallsOptions {
   readonly begun: BegunTurn;
   readonly facts: Pick<TurnFacts, "contact">;
   readonly abort: AbortSignal;
+  readonly stopping: AbortSignal;
   /** How much of the turn's time is left, in milliseconds. */
   readonly left: () => number;
   /** What the turn has done so far. */
@@ -235,7 +236,7 @@ export class ActionCalls {
     const done = progress();
     let isCurrent: boolean;
     try {
-      isCurrent = await retry(clock, abort, () =>
+      isCurrent = await retry(clock, this.#options, () =>
         store.commit(
           begun.run,
           (tx) => recordPendingCall(tx, claim, begun, { call, progress: done }),
@@ -255,9 +256,9 @@ export class ActionCalls {
 
   /** Undoes the record of a call that is not made, because the engine stops. */
   async #takeBack(call: ActionCall, earlier: ActionCall | undefined): Promise<void> {
-    const { runtime, claim, begun, abort } = this.#options;
+    const { runtime, claim, begun } = this.#options;
     const { store, clock } = runtime;
-    await retry(clock, abort, () =>
+    await retry(clock, this.#options, () =>
       store.commit(
         begun.run,
         (tx) => takeBackCall(tx, claim, begun.run, { call, earlier }),
@@ -299,7 +300,7 @@ export class ActionCalls {
       const { action: name, input, output, error } = after;
       const done = { type: "action", name, input, output, error, started_at } as const;
       const step = recordOf(done, clock.now());
-      await retry(clock, abort, () =>
+      await retry(clock, this.#options, () =>
         store.commit(run, (tx) => recordCall(tx, run, after, step), background),
       );
     }

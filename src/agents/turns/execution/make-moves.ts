@@ -29,6 +29,7 @@ export interface MoveMakerOptions {
   readonly begun: BegunTurn;
   readonly facts: TurnFacts;
   readonly abort: AbortSignal;
+  readonly stopping: AbortSignal;
 }
 
 /** Runs one turn: makes each of its moves and gives it the result. */
