@@ -201,3 +201,37 @@ test.runIf(isLong)(
     await canceled.filter({ hasText: "Reminder 44" }).waitFor();
   },
 );
+
+test("the list goes on where the browser grants notifications and then shows none", async ({
+  skip,
+}) => {
+  const { shop, url, page, faults } = await inbox(skip);
+  const from = "+14155550100";
+  await shop.sandbox.inbound({ from, body: "Hello?" });
+  // As Chrome on Android does.
+  await page.addInitScript(`
+    window.Notification = class {
+      static permission = "granted";
+      static requestPermission = () => Promise.resolve("granted");
+      constructor() { throw new TypeError("Illegal constructor."); }
+    };
+    Object.defineProperty(document, "visibilityState", { get: () => "hidden" });
+  `);
+  let streams = 0;
+  page.on("request", (request) => {
+    if (request.url().includes("/v1/events/stream")) streams++;
+  });
+  await page.goto(url);
+  await row(page, "Hello?").waitFor();
+  const settings = page.getByRole("button", { name: "Settings" });
+  await settings.click();
+  await page.getByRole("menuitem", { name: "Turn on notifications" }).click();
+  for (const body of ["Are you there?", "I need help."]) {
+    await shop.sandbox.inbound({ from, body });
+    await row(page, body).waitFor();
+  }
+  await settings.click();
+  await page.getByRole("menuitem", { name: "Turn on notifications" }).waitFor();
+  expect(streams).toBe(1);
+  expect(faults).toEqual([]);
+});

@@ -16,9 +16,13 @@ export async function setNotifications(enabled: boolean): Promise<boolean> {
   if (enabled && (!isSupported || (await Notification.requestPermission()) !== "granted")) {
     return false;
   }
+  set(enabled);
+  return true;
+}
+
+function set(enabled: boolean): void {
   notifications.value = enabled;
   remember(setting, enabled ? "on" : undefined);
-  return true;
 }
 
 const maxBody = 140;
@@ -31,13 +35,16 @@ export function notify(message: {
 }): void {
   if (!notifications.peek() || document.visibilityState === "visible") return;
   // The tag makes the notifications of several tabs one.
-  const shown = new Notification(message.name, {
-    body: firstCharacters(message.body, maxBody),
-    tag: message.id,
-  });
-  shown.addEventListener("click", () => {
-    window.focus();
-    go(linkTo(["all", message.id]));
-    shown.close();
-  });
+  const options = { body: firstCharacters(message.body, maxBody), tag: message.id };
+  try {
+    const shown = new Notification(message.name, options);
+    shown.addEventListener("click", () => {
+      window.focus();
+      go(linkTo(["all", message.id]));
+      shown.close();
+    });
+  } catch {
+    // Chrome on Android grants them, but throws: it leaves them to service workers.
+    set(false);
+  }
 }
