@@ -8,15 +8,19 @@ import { leaseMs } from "./jobs/lease.ts";
 const firstPauseMs = 100;
 const maxPauseMs = 3_200;
 
-/**
- * The errors of a commit that a later try may not meet. A person can also end what no retry solves
- * for a caller, such as a missing privilege. A stop does not wait for that.
- */
 const passing: ReadonlySet<ErrorCode> = new Set([
   "storage_unavailable",
   "storage_contended",
   "overloaded",
 ]);
+
+/**
+ * Whether a later try of a commit may not meet the error again. A person can also end what no retry
+ * solves for a caller, such as a missing privilege. Nobody repairs a storage while it is open.
+ */
+export function mayPass(error: unknown): error is TidingsError {
+  return error instanceof TidingsError && passing.has(error.code);
+}
 
 /**
  * Retries `work` while the storage is unavailable, until the run is aborted, or until the job's
@@ -35,7 +39,8 @@ export async function retry<T>(
     try {
       return await work();
     } catch (error) {
-      if (!(error instanceof TidingsError) || !passing.has(error.code)) throw error;
+      if (!mayPass(error)) throw error;
+      // A stop does not wait for a person.
       over = error.retryable ? abort : stopping;
       if (over.aborted || clock.monotonic() >= end) throw error;
     }

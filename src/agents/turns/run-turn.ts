@@ -1,13 +1,7 @@
 import { conversationById } from "../../conversations/index.ts";
 import type { Scope } from "../../kernel/index.ts";
-import { finish, retry, type JobHandler } from "../../queue/index.ts";
-import {
-  background,
-  isContended,
-  isStorageFailure,
-  type Reads,
-  type Tx,
-} from "../../store/index.ts";
+import { finish, mayPass, retry, type JobHandler } from "../../queue/index.ts";
+import { background, type Reads, type Tx } from "../../store/index.ts";
 import { toModelAction } from "../actions/model-action.ts";
 import type { AgentRuntime } from "../agent-options.ts";
 import { mayAnswerIn } from "../handling/session.ts";
@@ -41,8 +35,7 @@ export function runTurn(runtime: AgentRuntime): JobHandler<"turn"> {
       await runBegunTurn({ runtime, agents, modelActions, claim, begun, abort, stopping });
     } catch (error) {
       // An outage of the storage ends, and people could not answer during it either.
-      const isOutage = isStorageFailure(error) || isContended(error);
-      if (abort.aborted || isOutage || claim.failures + 1 < maxFailures) throw error;
+      if (abort.aborted || mayPass(error) || claim.failures + 1 < maxFailures) throw error;
       logger.error(
         { err: error, run_id: begun.run.id },
         "a turn failed repeatedly; the conversation is handed off to people",

@@ -10,9 +10,9 @@ import { messages } from "../../../src/messages/rows.ts";
 import { action, type Action } from "../../../src/ports/action.ts";
 import type { AgentModel } from "../../../src/ports/agent-model.ts";
 import type { Policy } from "../../../src/ports/policy.ts";
+import type { StoragePort } from "../../../src/ports/storage.ts";
 import { held } from "../../support/engines/carrier.ts";
-import { over } from "../../support/over.ts";
-import { mortal } from "../../support/storage/groups.ts";
+import { mortal, withGroups } from "../../support/storage/groups.ts";
 import { tablesWith } from "../../support/storage/rows.ts";
 import { agency, type Agency } from "../world.ts";
 
@@ -176,29 +176,29 @@ test("a turn that fails is reported with its own error if its tokens cannot be s
   ]);
 });
 
-test("a turn that the storage cannot store for 40 s costs one call of the model, and the agent keeps the conversation", async () => {
+/** Fails the commits of replies with the error, if there is one. */
+function refusingReplies(error: () => TidingsError | undefined): StoragePort<undefined> {
   const storage = memory();
-  let isFull = false;
-  const own = over(storage, {
-    begin(access) {
-      const group = storage.begin(access);
-      return over(group, {
-        async commit(writes) {
-          const isReply = writes.some(
-            (write) =>
-              write.collection === messages &&
-              write.kind === "insert" &&
-              write.row["direction"] === "outbound",
-          );
-          if (!isFull || !isReply) return group.commit(writes);
-          await group.abort();
-          throw new TidingsError("storage_unavailable", "The disk is full.");
-        },
-      });
+  return withGroups(storage, {
+    async commit(writes, group) {
+      const isReply = writes.some(
+        (write) =>
+          write.collection === messages &&
+          write.kind === "insert" &&
+          write.row["direction"] === "outbound",
+      );
+      const refusal = isReply ? error() : undefined;
+      if (refusal === undefined) return group.commit(writes);
+      await group.abort();
+      throw refusal;
     },
   });
-  const made = await agency(own);
-  isFull = true;
+}
+
+test("a turn that the storage cannot store for 40 s costs one call of the model, and the agent keeps the conversation", async () => {
+  let isFull = true;
+  const full = new TidingsError("storage_unavailable", "The disk is full.");
+  const made = await agency(refusingReplies(() => (isFull ? full : undefined)));
   await made.say("Hello");
   await made.pass(40_000);
   expect(await made.replies()).toEqual([]);
@@ -207,4 +207,13 @@ test("a turn that the storage cannot store for 40 s costs one call of the model,
   expect(await made.replies()).toEqual(["You said: Hello"]);
   expect(made.seen).toHaveLength(1);
   expect(await made.conversation()).toMatchObject({ handler: "ai" });
+});
+
+test("people get a conversation whose replies a damaged storage cannot store, and the model is called no more", async () => {
+  const damaged = new TidingsError("storage_damaged", "A page of the file is damaged.");
+  const made = await agency(refusingReplies(() => damaged));
+  await made.say("Hello");
+  await made.pass(120_000);
+  expect(await made.conversation()).toMatchObject({ handler: "queue" });
+  expect(made.seen).toHaveLength(5);
 });
