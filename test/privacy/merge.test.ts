@@ -1,7 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { contacts } from "../../src/contacts/rows.ts";
+import { TidingsError } from "../../src/kernel/errors.ts";
+import { messages } from "../../src/messages/rows.ts";
 import type { Index } from "../../src/ports/collection.ts";
+import type { Write } from "../../src/ports/storage.ts";
 import { jobs } from "../../src/queue/jobs/rows.ts";
 import { call, jsonOf } from "../api/call.ts";
 import { addressesOf } from "../contacts/helpers.ts";
@@ -9,7 +12,7 @@ import { carrier } from "../support/engines/carrier.ts";
 import { world } from "../support/engines/world.ts";
 import { outcome } from "../support/outcome.ts";
 import { all, everyEvent } from "../support/pages.ts";
-import { mortal } from "../support/storage/groups.ts";
+import { mortal, withGroups } from "../support/storage/groups.ts";
 import { readingByIndex } from "../support/storage/reading-by-index.ts";
 import { rowsOf } from "../support/storage/rows.ts";
 import { lightStorages, storages, type StorageCase } from "../support/storage/storages.ts";
@@ -365,4 +368,34 @@ it("a message to a contact that another process merges meanwhile goes to the sur
   ]);
   expect(isMerged).toBe(true);
   expect(sent.contact_id).toBe(survivor.id);
+});
+
+it("a queued message is sent while the merged contact's history cannot move to the survivor", async () => {
+  const { clock, engine } = world();
+  const line = carrier();
+  let canMove = false;
+  const isMove = (write: Write): boolean =>
+    write.kind === "update" &&
+    write.collection === messages &&
+    write.row["contact_id"] === survivor.id;
+  const storage = withGroups(memory(), {
+    async commit(writes, group) {
+      if (canMove || !writes.some(isMove)) return group.commit(writes);
+      await group.abort();
+      throw new TidingsError("storage_unavailable", "The disk is full.");
+    },
+  });
+  const one = engine(storage, { transports: [line] });
+  const survivor = await one.contacts.create({ phone: ann });
+  const other = await one.contacts.create({ phone: bob });
+  const { id } = await one.messages.send({ to: bob, body: "Hello" });
+  const merged = await outcome(one.contacts.merge(survivor.id, other.id));
+  expect(merged).toBe("storage_unavailable");
+  await one.start();
+  await clock.advance(10_000);
+  expect(line.calls.map(({ message }) => message.to)).toEqual([bob]);
+  expect((await one.messages.get(id)).contact_id).toBe(other.id);
+  canMove = true;
+  await clock.advance(600_000);
+  expect(await one.messages.get(id)).toMatchObject({ status: "sent", contact_id: survivor.id });
 });
