@@ -1,11 +1,13 @@
 /** Messages over two transports that the first refuses for now. */
 import { describe, expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
+import { TidingsError } from "../../src/kernel/errors.ts";
 import type { CarrierErrorCode } from "../../src/ports/carrier-errors.ts";
 import type { Route } from "../../src/ports/route.ts";
 import type { SendAnswer, SendContext } from "../../src/ports/transport.ts";
 import { accepted, busy, carrier, lost } from "../support/engines/carrier.ts";
 import { world } from "../support/engines/world.ts";
+import { withGroups } from "../support/storage/groups.ts";
 
 const no = (code: CarrierErrorCode): SendAnswer => ({
   outcome: "rejected",
@@ -58,4 +60,33 @@ it("a message that is refused for a time of a wrong form is retried after the us
   expect(
     await sent((attempt) => (attempt.number === 1 ? refused : accepted(attempt)), [], 60_000),
   ).toEqual({ status: "sent", times: [0, 1_000], others: [] });
+});
+
+it("a message is retried when the carrier asked, also if its refusal is stored and the storage then away for 20 s", async () => {
+  const { clock, started } = world();
+  let state: "present" | "leaving" | "away" = "present";
+  const storage = withGroups(memory(), {
+    async commit(writes, group) {
+      if (state === "away") await group.abort();
+      else await group.commit(writes);
+      if (state === "present") return;
+      state = "away";
+      throw new TidingsError("storage_unavailable", "The connection was lost.");
+    },
+  });
+  const line = carrier({
+    send(_, attempt) {
+      if (attempt.number > 1) return accepted(attempt);
+      state = "leaving";
+      return busy(30_000);
+    },
+  });
+  const one = await started(storage, { transports: [line] });
+  const begun = clock.now();
+  await one.messages.send({ to: "+15005550001", body: "Hello" });
+  await clock.advance(20_000);
+  expect(state).toBe("away");
+  state = "present";
+  await clock.advance(60_000);
+  expect(line.calls.map(({ at }) => at - begun)).toEqual([0, 30_000]);
 });
