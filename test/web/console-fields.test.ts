@@ -124,6 +124,38 @@ test("the API page sends what its form and its command show, and keeps what a pe
   expect(await send()).toEqual([keyed, 404]);
 });
 
+test("a finger beside a dialog closes it and nothing else, and a mouse that selects its text does not", async ({
+  skip,
+}) => {
+  const { url, page } = await openConsole(skip);
+  await page.goto(`${url}#/webhooks`);
+  const add = page.getByRole("button", { name: "Add webhook" });
+  const dialog = page.getByRole("dialog");
+  const link = page.getByRole("link", { name: "Overview" });
+  const center = async (of: typeof link) => {
+    const { x, y, width, height } = (await of.boundingBox()) ?? expect.fail("It is not shown.");
+    return { x: x + width / 2, y: y + height / 2 };
+  };
+  await add.click();
+  const text = await center(dialog.getByRole("heading"));
+  const beside = await center(link);
+  await page.mouse.move(text.x, text.y);
+  await page.mouse.down();
+  await page.mouse.move(beside.x, beside.y);
+  await page.mouse.up();
+  expect(await dialog.isVisible()).toBe(true);
+
+  const session = await page.context().newCDPSession(page);
+  await session.send("Emulation.setTouchEmulationEnabled", { enabled: true });
+  await session.send("Input.dispatchTouchEvent", { type: "touchStart", touchPoints: [beside] });
+  await session.send("Input.dispatchTouchEvent", { type: "touchEnd", touchPoints: [] });
+  await dialog.waitFor({ state: "detached" });
+  // What the finger would click comes before this.
+  await add.click();
+  await dialog.waitFor();
+  expect(page.url()).toContain("#/webhooks");
+});
+
 test("what is typed on a phone is there again after a look at another page", async ({ skip }) => {
   const { url, page } = await openConsole(skip);
   const field = page.getByRole("textbox", { name: "Send to +15005550001" });

@@ -64,6 +64,7 @@ export function Dialog(props: DialogProps): JSX.Element {
   const dialog = useModal();
   const entries = useEntries();
   const [isAsking, setAsking] = useState(false);
+  const isPressedBeside = useRef(false);
   const id = useId();
   const isForm = onSubmit !== undefined && actions !== undefined;
   const keep = (): void => {
@@ -120,12 +121,14 @@ export function Dialog(props: DialogProps): JSX.Element {
         event.preventDefault();
         dismiss();
       }}
-      // A click on the dialog itself is one on its backdrop, since its content covers it.
-      onPointerDown={(event) => {
-        if (event.target !== event.currentTarget) return;
-        // The click would take the focus from what gets it now.
-        event.preventDefault();
-        dismiss();
+      // A press on the dialog itself is one on its backdrop, since its content covers it.
+      onPointerDown={({ target, currentTarget }) => {
+        isPressedBeside.current = target === currentTarget;
+      }}
+      // At the press it would be too early: a finger would then click what is below the dialog.
+      onClick={({ target, currentTarget }) => {
+        // Who selects text may let go beside the dialog.
+        if (isPressedBeside.current && target === currentTarget) dismiss();
       }}
     >
       {onSubmit === undefined ? (
