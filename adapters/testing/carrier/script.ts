@@ -50,7 +50,7 @@ export interface RefusedOutcome {
   /** The carrier refuses the message for good. */
   readonly outcome: "refused";
   /**
-   * Why.
+   * The reason of the refusal.
    * @default "invalid_destination"
    */
   readonly code?: CarrierErrorCode | undefined;

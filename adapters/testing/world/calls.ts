@@ -122,7 +122,9 @@ export class HostCalls<Tx extends object | undefined> {
     const { why, error } = known;
     throw (
       error ??
-      new Error(`The outcome of the call is unknown: ${why}. \`begin\` does not throw then.`)
+      new Error(
+        `The outcome of the call is unknown: ${why}. \`begin\` returns that instead of throwing.`,
+      )
     );
   }
 

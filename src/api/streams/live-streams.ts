@@ -253,8 +253,9 @@ export class LiveStreams {
 }
 
 /**
- * Calls `leave` when `over` aborts: a stream that is not read any more would not leave itself.
- * Returns a function for a stream that leaves by itself. `leave` may be called more than once.
+ * Calls `leave` when `over` aborts, since a stream that nobody reads any more does not leave by
+ * itself. Returns a function for a stream that leaves by itself. `leave` may be called more than
+ * once.
  */
 function leaveOnAbort(over: AbortSignal, leave: () => void): () => void {
   if (over.aborted) leave();

@@ -89,7 +89,7 @@ export interface ImportSuccess {
   readonly status: "created" | "updated" | "unchanged";
   /** The contact with the phone number. */
   readonly contact_id: ContactId;
-  /** Empty. */
+  /** Always empty. */
   readonly errors: FieldError[];
 }
 
@@ -100,7 +100,7 @@ export const importSuccessSchema = z
       .enum(["created", "updated", "unchanged"])
       .describe("What the import did. `unchanged`: the contact had all these values already."),
     contact_id: ids.contact.describe("The contact with the phone number."),
-    errors: z.array(fieldErrorSchema).describe("Empty."),
+    errors: z.array(fieldErrorSchema).describe("Always empty."),
   })
   .meta({ id: "ImportSuccess", description: "A contact that was imported." });
 
@@ -110,7 +110,7 @@ export interface ImportFailure {
   readonly index: number;
   /** `failed`: nothing of the contact was stored. */
   readonly status: "failed";
-  /** Null. */
+  /** Always null. */
   readonly contact_id: null;
   /** The invalid fields, at most 20. */
   readonly errors: FieldError[];
@@ -120,7 +120,7 @@ export const importFailureSchema = z
   .strictObject({
     index: z.int().describe("The position in the import, from 0."),
     status: z.literal("failed").describe("`failed`: nothing of the contact was stored."),
-    contact_id: z.null().describe("Null."),
+    contact_id: z.null().describe("Always null."),
     errors: z.array(fieldErrorSchema).describe("The invalid fields, at most 20."),
   })
   .meta({ id: "ImportFailure", description: "A contact that was not imported." });

@@ -34,7 +34,7 @@ const pageSize = 100;
  * the job table stays small while the handler is slow. Keys whose event has failed wait in the slow
  * lane and are not counted: the other keys must not wait for the time of their next call, which may
  * be an hour away. So while the handler fails for every event, each key with a new event has a job.
- * Nor are keys counted that wait for longer than a lease, because the clock was set back.
+ * Keys that wait for longer than a lease, because the clock was set back, are not counted either.
  */
 const maxWaiting = 100;
 /** The minimum time between two writes of the position while no event matches, in milliseconds. */

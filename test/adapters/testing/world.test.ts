@@ -58,7 +58,7 @@ describe.each(storages)("on $name", ({ name, open }) => {
     const { shop: w } = shop();
     w.inject("crashBeforeCommit");
     await expect(w.run((engine) => engine.messages.send({ to, body }))).rejects.toThrow(
-      "The outcome of the call is unknown: engine 1 ended before it answered. `begin` does not throw",
+      "The outcome of the call is unknown: engine 1 ended before it answered. `begin` returns that instead of throwing.",
     );
   });
 

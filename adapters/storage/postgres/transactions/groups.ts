@@ -108,8 +108,8 @@ export class Groups {
 }
 
 /**
- * Lets the commands of a read fail that has waited for a locked table. Each further run would wait
- * as long again.
+ * Throws an error that fails the commands if their read has waited too long for a locked table. If
+ * they ran again, they would wait as long again.
  */
 function failIfLocked(error: unknown): never {
   if (error instanceof StorageConflict && error.isLocked) asUnavailable(error);
