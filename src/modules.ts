@@ -64,14 +64,8 @@ const modules = [
 
 const descriptors: readonly Module[] = modules;
 
-/**
- * The storage schema: the collections of all modules. Version 8 added no part of a collection, but
- * a table in which the PostgreSQL adapter keeps counts of the host application's transactions.
- */
-export const schema: Schema = schemaOf(
-  descriptors.flatMap(({ collections = [] }) => collections),
-  { since: 8 },
-);
+/** The storage schema: the collections of all modules. */
+export const schema: Schema = schemaOf(descriptors.flatMap(({ collections = [] }) => collections));
 
 /** The hook handlers of all modules. */
 export const hookHandlers: readonly HookHandler[] = descriptors.flatMap(

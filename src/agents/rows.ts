@@ -1,6 +1,5 @@
 import type { AgentId, ConversationId, RunId } from "../kernel/index.ts";
 import {
-  added,
   boolean,
   integer,
   json,
@@ -120,9 +119,9 @@ export const agentSessions = scoped("agent_sessions", {
   queued_at: nullable(time()),
   /**
    * True after a hand-off without a queue timeout, until the agent gets the conversation back.
-   * Otherwise null, also in what engines of earlier versions write.
+   * Otherwise null.
    */
-  handed_off_for_good: added(4, nullable(boolean<true>())),
+  handed_off_for_good: nullable(boolean<true>()),
   created_at: time(),
   updated_at: time(),
 });

@@ -1,5 +1,5 @@
 import type { ContactId, Medium, SenderId } from "../kernel/index.ts";
-import { added, json, nullable, scoped, text, time, type RowOf } from "../ports/index.ts";
+import { json, nullable, scoped, text, time, type RowOf } from "../ports/index.ts";
 import type { ConsentStatus } from "./consent/consent-types.ts";
 import type { SentimentState } from "./sentiment/sentiment-rules.ts";
 
@@ -60,9 +60,9 @@ export const identities = scoped("contact_identities", {
   last_sender_id: nullable(text<SenderId>()),
   /**
    * The address of that sender. A sender that is removed and added again, for example with another
-   * carrier, has a new id. Null in rows of earlier versions.
+   * carrier, has a new id.
    */
-  last_sender: added(12, nullable(text())),
+  last_sender: nullable(text()),
   /**
    * A copy of the address's consent, which outlives the contact (`consent/rows.ts`). A send reads
    * the address and needs no second lookup. Both are written together.

@@ -24,7 +24,7 @@ export interface Place {
   readonly first_sequence: number | null;
   /**
    * When the message took its place, in milliseconds since the epoch. 0 while it waits for its
-   * time, and in rows of earlier versions.
+   * time.
    */
   readonly placed_at: number;
 }

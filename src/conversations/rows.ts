@@ -7,7 +7,6 @@ import type {
   NoteId,
 } from "../kernel/index.ts";
 import {
-  added,
   boolean,
   integer,
   json,
@@ -65,7 +64,7 @@ export const conversations = scoped("conversations", {
    * How often a message has taken a later place in the thread. Each time, it took the next number
    * (`lastSequence`). Null means never: a conversation without such messages never writes it.
    */
-  moved_count: added(13, nullable(integer())),
+  moved_count: nullable(integer()),
   /** The message that was written last, or that took its place after that. */
   last_message_id: nullable(text<MessageId>()),
   /**

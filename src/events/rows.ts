@@ -9,7 +9,6 @@ import {
   type RunId,
 } from "../kernel/index.ts";
 import {
-  added,
   integer,
   json,
   nullable,
@@ -40,7 +39,7 @@ export const events = scoped("events", {
    * How often an erasure or a redaction has rewritten the event. The version of the row also counts
    * other writes, and the data may have nothing to remove.
    */
-  rewrites: added(4, integer(), 0),
+  rewrites: integer(),
 });
 export interface EventRow extends RowOf<typeof events> {}
 

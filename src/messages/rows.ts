@@ -10,7 +10,6 @@ import type {
   MessageStatus,
 } from "../kernel/index.ts";
 import {
-  added,
   boolean,
   collection,
   integer,
@@ -34,8 +33,8 @@ export const messages = scoped("messages", {
   contact_id: text<ContactId>(),
   /** The place in the thread of the conversation: see `Place`, also for the next two columns. */
   sequence: integer(),
-  first_sequence: added(13, nullable(integer())),
-  placed_at: added(13, time(), 0),
+  first_sequence: nullable(integer()),
+  placed_at: time(),
   direction: text<"outbound" | "inbound">(),
   channel: text<Channel>(),
   status: text<MessageStatus>(),
@@ -53,7 +52,7 @@ export const messages = scoped("messages", {
   encoding: nullable(text<Segments["encoding"]>()),
   send_at: nullable(time()),
   /** True if a policy was about to defer the message when it was accepted. */
-  deferred: added(12, nullable(boolean<true>())),
+  deferred: nullable(boolean<true>()),
   expires_at: nullable(time()),
   error: nullable(json<MessageError>()),
   transport: nullable(text()),
@@ -71,15 +70,12 @@ export const messages = scoped("messages", {
   /** The earliest time of the next attempt. Null unless the message waits for a retry. */
   retry_at: nullable(time()),
   /**
-   * The first status in which the message had ended without arriving. Null if it never had, and in
-   * rows of earlier versions. A receipt may change the status later.
+   * The first status in which the message had ended without arriving. Null if it never had. A
+   * receipt may change the status later.
    */
-  ended_as: added(4, nullable(text<EndStatus>())),
-  /**
-   * The number of the attempt whose evidence the status is based on. Null in rows of earlier
-   * versions.
-   */
-  basis: added(5, nullable(integer())),
+  ended_as: nullable(text<EndStatus>()),
+  /** The number of the attempt whose evidence the status is based on. Null without evidence. */
+  basis: nullable(integer()),
   /** The state that all evidence from the carrier gives. Null until there is evidence. */
   carrier_state: nullable(json<CarrierState>()),
   created_at: time(),
@@ -134,17 +130,17 @@ export const messagesOfConversation = messages.byId.index("by_conversation", [
 export const messagesByAuthor = messages.byId.index(
   "by_author",
   ["conversation_id", "author_type", "keyword", "sequence"],
-  { since: 11, where: { column: "author_type", in: ["contact", "human"] } },
+  { where: { column: "author_type", in: ["contact", "human"] } },
 );
 export const messagesOfContact = messages.byId.index("by_contact", ["contact_id", "id"]);
 /**
  * The messages that a visitor sees, as they took their places. The texts of the same contact are
- * not in this index. Messages of earlier versions come first, in the order of their ids.
+ * not in this index.
  */
 export const webchatMessagesOfContact = messages.byId.index(
   "webchat_by_place",
   ["contact_id", "placed_at", "id"],
-  { since: 13, where: { column: "channel", in: ["webchat"] } },
+  { where: { column: "channel", in: ["webchat"] } },
 );
 /**
  * The statuses that few messages have. Most messages pass only through the others, so an index of
@@ -160,7 +156,6 @@ export const rareStatuses = [
   "undelivered",
 ] as const satisfies readonly MessageStatus[];
 export const messagesByRareStatus = messages.index("by_rare_status", ["status", "id"], {
-  since: 7,
   where: { column: "status", in: rareStatuses },
 });
 /**
@@ -175,7 +170,7 @@ export const outbox = messages.byId.index("outbox", ["conversation_id", "sequenc
 export const scheduledInConversation = messages.byId.index(
   "scheduled_in_conversation",
   ["conversation_id", "send_at", "sequence"],
-  { since: 9, where: { column: "status", in: ["scheduled"] } },
+  { where: { column: "status", in: ["scheduled"] } },
 );
 
 /** One call to a carrier. The row is committed before the call is made. */
@@ -198,7 +193,7 @@ export const attempts = scoped("message_attempts", {
   provider_message_id: nullable(text()),
   error: nullable(json<MessageError>()),
   /** Why the carrier gave the attempt up, as its receipt said. */
-  reported_error: added(4, nullable(json<MessageError>())),
+  reported_error: nullable(json<MessageError>()),
   /** The carrier asked not to be called with this message before this time. */
   not_before: nullable(time()),
   /** When the next attempt is due. Null if the attempt led to no other. */

@@ -50,10 +50,7 @@ export async function writeState(
   return updated;
 }
 
-/**
- * Returns the place that a message for later has in its new status. A deferred message leaves its
- * place, and so does a scheduled one of an earlier version, which stands where it was written.
- */
+/** Returns the place that a message for later has in its new status. A deferred one leaves its place. */
 async function placeAfter(
   tx: Tx,
   message: MessageRow,

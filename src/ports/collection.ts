@@ -213,21 +213,15 @@ export function positionColumnOf({ columns }: Pick<Collection, "columns">): stri
   return Object.keys(columns).find((name) => columns[name]?.type === "position");
 }
 
-/**
- * Returns the schema of `collections`. Its version is the highest `since` in them, or the version
- * that last changed what an adapter stores beside them.
- */
-export function schemaOf(
-  collections: readonly Collection[],
-  { since: sinceBeside = 0 }: { readonly since?: number } = {},
-): Schema {
+/** Returns the schema of `collections`. Its version is the highest `since` in them. */
+export function schemaOf(collections: readonly Collection[]): Schema {
   const versions = collections.flatMap(({ since, columns, indexes, wordIndexes }) => [
     since,
     ...columnsOf({ columns }).map(([, each]) => each.since),
     ...indexes.map((each) => each.since),
     ...wordIndexes.map((each) => each.since),
   ]);
-  return { version: Math.max(sinceBeside, ...versions), collections };
+  return { version: Math.max(...versions), collections };
 }
 
 /** Returns the primary key of a row. */

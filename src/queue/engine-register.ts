@@ -34,15 +34,11 @@ import { jobByName, jobs, jobsByDueTime, type JobRow, type StoredJobName } from 
 import { pauseAfter } from "./pause-after.ts";
 import { WakeFlag } from "./wake-flag.ts";
 
-export const engines = collection(
-  "engines",
-  {
-    /** The id of the engine's lock. */
-    id: text(),
-    started_at: time(),
-  },
-  { since: 2 },
-);
+export const engines = collection("engines", {
+  /** The id of the engine's lock. */
+  id: text(),
+  started_at: time(),
+});
 export const engineById = engines.key("id");
 
 interface EngineRegisterOptions {

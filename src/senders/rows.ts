@@ -39,7 +39,7 @@ export const liveSenderByAddress = senders.acrossScopes.unique(
 export const sandboxSendersByAddress = senders.acrossScopes.index(
   "by_sandbox_address",
   ["transport", "address"],
-  { since: 6, where: { column: "mode", in: ["sandbox"] } },
+  { where: { column: "mode", in: ["sandbox"] } },
 );
 
 /** The channels of each sender. The next default sender of a channel is found here. */

@@ -6,7 +6,6 @@
 import type { EventType } from "../events/index.ts";
 import type { AttemptId, DeliveryId, EventId, WebhookId } from "../kernel/index.ts";
 import {
-  added,
   boolean,
   collection,
   integer,
@@ -63,7 +62,7 @@ export const webhooks = scoped("webhooks", {
    */
   recover_after: nullable(text()),
   /** The `recover_after` with which the running recovery began. Null when no recovery runs. */
-  recover_since: added(3, nullable(text())),
+  recover_since: nullable(text()),
   created_at: time(),
   updated_at: time(),
 });
@@ -133,7 +132,7 @@ export const deliveriesInOrder = deliveries.byId.index("in_order", ["webhook_id"
 export const manualDeliveries = deliveries.byId.index(
   "manual",
   ["webhook_id", "manual_after", "manual_at"],
-  { since: 3, where: { column: "manual_at", present: true } },
+  { where: { column: "manual_at", present: true } },
 );
 
 /**

@@ -34,8 +34,7 @@ export function mayQuote(
 function firstReadBy({ heard_through, read_from, open }: ReadingRun, unused: number): number {
   // A turn stores what it has read only together with what it did. It may be reading now.
   if (open === true) return heard_through - maxReadForHistory - unused + 1;
-  // Runs of earlier versions read the latest messages, whether they were sent or not.
-  return Math.min(read_from ?? Infinity, heard_through - maxHistory + 1);
+  return read_from ?? heard_through - maxHistory + 1;
 }
 
 /**

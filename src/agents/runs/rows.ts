@@ -1,6 +1,5 @@
 import type { AgentId, ConversationId, MessageId, PlaybookId, RunId } from "../../kernel/index.ts";
 import {
-  added,
   boolean,
   integer,
   json,
@@ -29,9 +28,9 @@ export const runs = scoped("runs", {
   heard_through: integer(),
   /**
    * The lowest of the numbers that the messages in the histories of its turns got when they were
-   * written. Null before a turn has stored what it did, and in runs of earlier versions.
+   * written. Null before a turn has stored what it did.
    */
-  read_from: added(12, nullable(integer())),
+  read_from: nullable(integer()),
   /** What an API trigger asked for. Null if there was none. */
   request: nullable(json<RunRequest>()),
   status: text<RunStatus>(),
@@ -72,7 +71,7 @@ export const openRuns = runs.byId.index("open", ["conversation_id", "id"], {
 export const openByTrigger = runs.byId.index(
   "open_by_trigger",
   ["conversation_id", "trigger", "resumed", "playbook_id", "id"],
-  { since: 10, where: { column: "open", present: true } },
+  { where: { column: "open", present: true } },
 );
 /** Ended runs of all accounts, in the order in which they ended. */
 export const runsByEnd = runs.acrossScopes.index("by_finished_at", ["finished_at"], {
@@ -84,6 +83,5 @@ export const awaitingRuns = runs.byId.index("awaiting", ["conversation_id", "app
 });
 /** All runs that wait for an approval, in the order of their deadlines. */
 export const allAwaitingRuns = runs.index("all_awaiting", ["approve_by"], {
-  since: 11,
   where: { column: "approve_by", present: true },
 });

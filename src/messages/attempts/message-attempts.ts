@@ -94,16 +94,10 @@ export async function mayDeliverLater(
 
 /** Whether a carrier has the message, and its status is based on the attempt. */
 export function isDecidingAttempt(
-  { carrier_state, basis, transport, provider_message_id }: MessageRow,
-  attempt: Pick<AttemptRow, "number" | "transport" | "provider_message_id">,
+  { carrier_state, basis }: MessageRow,
+  { number }: Pick<AttemptRow, "number">,
 ): boolean {
-  if (carrier_state === null) return false;
-  if (basis !== null) return basis === attempt.number;
-  // Rows of earlier versions name only the carrier and its id.
-  return (
-    transport === attempt.transport &&
-    (provider_message_id ?? attempt.provider_message_id) === attempt.provider_message_id
-  );
+  return carrier_state !== null && basis === number;
 }
 
 /**

@@ -34,8 +34,7 @@ export async function recordLostAnswer(
     );
   }
   if (reachedCarrier(attempt)) {
-    // An engine of an earlier version could store the proof without changing the message. Proof
-    // outranks a lost answer, so the message gets the status that the proof gives it.
+    // Proof outranks a lost answer, so the message gets the status that the proof gives it.
     const { started_at: at, reported_error: error } = attempt;
     const evidence: Evidence =
       error === null ? { status: "sent", at, error } : { status: "undelivered", at, error };

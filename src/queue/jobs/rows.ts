@@ -7,7 +7,6 @@
  */
 import type { AccountId, Mode } from "../../kernel/index.ts";
 import {
-  added,
   boolean,
   collection,
   integer,
@@ -59,7 +58,7 @@ export const jobs = collection(
      * The id in `engines` of the engine that leased the job last. Null if its lease can end only by
      * its expiry.
      */
-    leased_by: added(2, nullable(text())),
+    leased_by: nullable(text()),
   },
   { kind: "queue" },
 );

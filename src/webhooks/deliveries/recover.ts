@@ -35,8 +35,7 @@ export const recoverWebhook: Command<RecoverWebhook, Webhook> = {
     const webhook = await requireWebhook(tx, id);
     const start = firstIdAt("dlv", millis(since));
     const { recover_after, recover_since } = webhook;
-    // Engines of earlier versions do not write `recover_since`.
-    const isNewStart = recover_after === null || start < (recover_since ?? recover_after);
+    const isNewStart = recover_after === null || recover_since === null || start < recover_since;
     // The webhook is written in any case: a recovery that is about to end then looks again for
     // deliveries that failed before this request.
     const position = isNewStart ? { recover_after: start, recover_since: start } : {};
