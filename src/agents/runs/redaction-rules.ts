@@ -34,7 +34,8 @@ export function mayQuote(
 function firstReadBy({ heard_through, read_from, open }: ReadingRun, unused: number): number {
   // A turn stores what it has read only together with what it did. It may be reading now.
   if (open === true) return heard_through - maxReadForHistory - unused + 1;
-  return read_from ?? heard_through - maxHistory + 1;
+  // A turn that stored nothing may have read the latest messages.
+  return Math.min(read_from ?? Infinity, heard_through - maxHistory + 1);
 }
 
 /**
