@@ -1,5 +1,5 @@
 export { writeMessage } from "./sending/accept-message.ts";
-export { applyPushedReceipts } from "./receipts/apply-receipt.ts";
+export { applyReceipts } from "./receipts/apply-receipt.ts";
 export {
   messageFailed,
   type MessageFailedData,
@@ -34,7 +34,8 @@ export {
   timeline,
   webchatMessagesOfContact,
 } from "./rows.ts";
-export { applyEvidence, channelOf } from "./rules.ts";
+export { channelOf } from "./rules.ts";
+export { join } from "./attempts/evidence.ts";
 export { segmentsOf } from "./segments.ts";
 export {
   type IgnoredReason,

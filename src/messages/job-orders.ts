@@ -1,16 +1,7 @@
 /** The jobs of messages, with their lanes and classes. */
-import type { Services } from "../operations/index.ts";
-import {
-  arm,
-  bestOf,
-  moveToClass,
-  type Claim,
-  type JobClass,
-  type JobOrder,
-} from "../queue/index.ts";
+import { bestOf, moveToClass, type Claim, type JobClass, type JobOrder } from "../queue/index.ts";
 import { sendLane } from "../senders/index.ts";
 import type { Tx } from "../store/index.ts";
-import { firstFollowUpAt } from "./attempts/follow-up-times.ts";
 import { outbox, type AttemptRow, type MessageRow } from "./rows.ts";
 
 /** Returns the class of a message among those of its account that wait for the same transport. */
@@ -65,19 +56,6 @@ export function followUpJob(
 ): JobOrder<"follow-up"> {
   const lane = { kind: "follow-up", slow: false, remote, account_id, mode } as const;
   return { kind: "follow-up", key: { attempt_id }, account_id, mode, lane, due_at };
-}
-
-/** Schedules the follow-ups that attempts need with the present status of their message. */
-export async function armFollowUps(
-  tx: Tx,
-  { factsByTransport }: Services,
-  message: MessageRow,
-  made: readonly AttemptRow[],
-): Promise<void> {
-  for (const attempt of made) {
-    const at = firstFollowUpAt(attempt, message, factsByTransport, tx.now);
-    if (at !== undefined) await arm(tx, followUpJob(attempt, at));
-  }
 }
 
 /** Returns the job that looks once more for the attempt of early receipts. */

@@ -9,7 +9,7 @@ import { byIdSchema, definedFields, notFound, type ById, type Page } from "../ke
 import { createdBetween, mapPage, page, type Query, type RangeList } from "../operations/index.ts";
 import { findJob } from "../queue/index.ts";
 import type { Reads, Tx } from "../store/index.ts";
-import { listAttempts } from "./attempts/message-attempts.ts";
+import { listAttempts } from "./attempts/attempts.ts";
 import { listMessagesSchema, type ListMessages } from "./input-types.ts";
 import {
   messageById,

@@ -22,7 +22,7 @@ import {
   type Receipt,
   type RowOf,
 } from "../ports/index.ts";
-import type { CarrierState } from "./carrier-state.ts";
+import type { CarrierState } from "./attempts/evidence.ts";
 import type { EndStatus } from "./rules.ts";
 import type { TimelineEntry } from "./timeline/timeline-types.ts";
 import type { Category, MessageError, Segments } from "./types.ts";
@@ -74,10 +74,8 @@ export const messages = scoped("messages", {
    * receipt may change the status later.
    */
   ended_as: nullable(text<EndStatus>()),
-  /** The number of the attempt whose evidence the status is based on. Null without evidence. */
+  /** The number of the attempt that the status is based on. Null if no carrier has the message. */
   basis: nullable(integer()),
-  /** The state that all evidence from the carrier gives. Null until there is evidence. */
-  carrier_state: nullable(json<CarrierState>()),
   created_at: time(),
   updated_at: time(),
   sent_at: nullable(time()),
@@ -111,7 +109,6 @@ export const initialColumns = {
   retry_at: null,
   ended_as: null,
   basis: null,
-  carrier_state: null,
   sent_at: null,
   delivered_at: null,
   read_at: null,
@@ -187,6 +184,8 @@ export const attempts = scoped("message_attempts", {
    * had the message and reported that it gave it up.
    */
   outcome: text<"pending" | "accepted" | "rejected" | "ambiguous" | "undelivered">(),
+  /** What proves that the carrier had the message. Null without proof. */
+  evidence: nullable(json<CarrierState>()),
   answered_at: nullable(time()),
   /** The position of the answer in the timeline. */
   answer_id: nullable(text<EntryId>()),

@@ -2,14 +2,8 @@
  * The state machine of an outbound message. The functions are pure: each takes a state and returns
  * a decision with the next state.
  *
- * Before the hand-over, a message moves `scheduled → queued → sending`. An attempt that certainly
- * sent nothing returns it to `queued`. An attempt whose answer is lost makes it `ambiguous`; only a
- * look-up or a route's `fallBackAfter` takes it back from there. It can end as `canceled`,
- * `expired` or `failed`.
- *
- * Proof that the carrier has the message outranks all of these states. From then on receipts decide
- * its state, the `CarrierState`, and it is not sent again, unless the carrier gives it up and later
- * attempts or a route's `fallBackAfter` let it go on.
+ * Before the hand-over, a message moves `scheduled → queued → sending`. From then on, its attempts
+ * decide (`attempts/outcome.ts`). They can return it to `queued`.
  *
  * Canceling needs the status `scheduled` or `queued`, and sending needs `queued`. Both leave that
  * status, so a canceled message is not sent afterwards.
@@ -20,7 +14,7 @@ import {
   type FieldError,
   type MessageStatus,
 } from "../kernel/index.ts";
-import { join, type CarrierState, type Evidence, type JoinResult } from "./carrier-state.ts";
+import type { CarrierState } from "./attempts/evidence.ts";
 import { defaultTtlMs } from "./input-types.ts";
 import type { MessageError } from "./types.ts";
 
@@ -38,32 +32,31 @@ export type Queued = {
   readonly expires_at: number;
   readonly attempts: number;
 };
-export type Sending = {
+type Sending = {
   readonly status: "sending";
   readonly expires_at: number;
   readonly attempts: number;
 };
-export type Ambiguous = {
+type Ambiguous = {
   readonly status: "ambiguous";
   readonly expires_at: number;
   readonly attempts: number;
   readonly error: MessageError;
 };
 type Canceled = { readonly status: "canceled" };
-type Expired = { readonly status: "expired"; readonly error: MessageError };
+export type Expired = { readonly status: "expired"; readonly error: MessageError };
 export type Failed = { readonly status: "failed"; readonly error: MessageError };
 
 type CoreState = Scheduled | Queued | Sending | Ambiguous | Canceled | Expired | Failed;
-export type MessageState = CoreState | CarrierState;
+
+/** A state as it is written. */
+export type NewState = CoreState | CarrierState;
+/** A state as it is read. What is known of a message that a carrier has is in its attempts. */
+export type MessageState = CoreState | Pick<CarrierState, "status">;
 
 /** The decision to change nothing. */
 export type NoChange = { readonly decision: "none" };
 export const noChange: NoChange = { decision: "none" };
-
-/** Whether there is evidence that the carrier has the message. */
-export function isWithCarrier(state: MessageState): state is CarrierState {
-  return "sent_at" in state;
-}
 
 type Plan =
   | { readonly decision: "planned"; readonly state: Scheduled | Queued }
@@ -134,30 +127,27 @@ export function release(
   return { decision: "released", state: { status: "queued", due_at: now, expires_at, attempts } };
 }
 
-/** Expires a waiting message whose ttl is over. */
-export function expire(state: MessageState, now: number): typeof expiredDecision | NoChange {
-  return isWaiting(state) && state.expires_at <= now ? expiredDecision : noChange;
+/** Whether a message waits although its time to live is over. */
+export function hasExpired(state: MessageState, now: number): boolean {
+  return isWaiting(state) && state.expires_at <= now;
 }
 
-/** The end of a message that cannot be sent within its time to live. */
-export const expiredDecision: { readonly decision: "expired"; readonly state: Expired } = {
-  decision: "expired",
-  state: {
-    status: "expired",
-    error: {
-      code: "ttl_elapsed",
-      message: "The message could not be sent within its time to live.",
-      permanent: false,
-      stage: "queue",
-      provider_code: null,
-    },
+/** The state of a message that cannot be sent within its time to live. */
+export const expiredState: Expired = {
+  status: "expired",
+  error: {
+    code: "ttl_elapsed",
+    message: "The message could not be sent within its time to live.",
+    permanent: false,
+    stage: "queue",
+    provider_code: null,
   },
 };
 
 type HandOver =
   | { readonly decision: "send"; readonly state: Sending }
   | { readonly decision: "wait"; readonly until: number }
-  | typeof expiredDecision
+  | { readonly decision: "expire" }
   | NoChange;
 
 /**
@@ -166,7 +156,7 @@ type HandOver =
 export function handOver(state: MessageState, now: number): HandOver {
   if (state.status !== "queued") return noChange;
   const { due_at, expires_at, attempts } = state;
-  if (expires_at <= now) return expiredDecision;
+  if (expires_at <= now) return { decision: "expire" };
   if (due_at > now) return { decision: "wait", until: Math.min(due_at, expires_at) };
   return { decision: "send", state: { status: "sending", expires_at, attempts: attempts + 1 } };
 }
@@ -221,20 +211,6 @@ export function policyError(code: string, message: string): MessageError {
     stage: "policy",
     provider_code: isEngineCode ? null : code,
   };
-}
-
-export type WithCarrier = { readonly decision: "with_carrier" } & JoinResult;
-
-/** Applies evidence. It counts in every state, including `canceled`, `expired` and `failed`. */
-export function applyEvidence(state: MessageState, evidence: Evidence): WithCarrier {
-  return { decision: "with_carrier", ...join(isWithCarrier(state) ? state : null, evidence) };
-}
-
-/** Marks a `sent` message `unconfirmed` when the wait for a receipt is over. */
-export function applyReceiptTimeout(state: MessageState, now: number): WithCarrier | NoChange {
-  return state.status === "sent"
-    ? applyEvidence(state, { status: "unconfirmed", at: now, error: null })
-    : noChange;
 }
 
 /** A status in which a message has ended without arriving. */

@@ -1,11 +1,10 @@
 /** How the row of a message stores its state. */
 import type { MessageRow } from "./rows.ts";
-import { isWithCarrier, type MessageState } from "./rules.ts";
+import type { MessageState, NewState } from "./rules.ts";
 import type { MessageError } from "./types.ts";
 
 /** Returns the state of an outbound message from its row. */
 export function stateOf(row: MessageRow): MessageState {
-  if (row.carrier_state !== null) return row.carrier_state;
   const { status, attempts } = row;
   const expires_at = row.expires_at ?? Infinity;
   const error = row.error ?? unknownError;
@@ -28,8 +27,9 @@ export function stateOf(row: MessageRow): MessageState {
     case "undelivered":
     case "delivered":
     case "read":
+      return { status };
     case "received":
-      throw new TypeError(`message ${row.id} is ${status} and has no carrier state`);
+      throw new TypeError(`message ${row.id} is inbound and has no such state`);
   }
 }
 
@@ -42,29 +42,35 @@ const unknownError: MessageError = {
 };
 
 /** Returns the columns that store a state. */
-export function stateColumns(state: MessageState): Partial<MessageRow> {
-  if (isWithCarrier(state)) {
-    const { status, error, sent_at, delivered_at, read_at } = state;
-    return { status, error, sent_at, delivered_at, read_at, carrier_state: state, retry_at: null };
-  }
-  const { status } = state;
-  switch (status) {
-    case "scheduled":
-      return { status, send_at: state.send_at, expires_at: state.expires_at, retry_at: null };
-    case "queued":
-      return {
-        status,
-        error: null,
-        retry_at: state.attempts === 0 ? null : state.due_at,
-        attempts: state.attempts,
-      };
-    case "sending":
-      return { status, error: null, retry_at: null, attempts: state.attempts };
+export function stateColumns(state: NewState): Partial<MessageRow> {
+  switch (state.status) {
+    case "scheduled": {
+      const { status, send_at, expires_at } = state;
+      return { status, send_at, expires_at, retry_at: null };
+    }
+    case "queued": {
+      const { status, due_at, attempts } = state;
+      return { status, error: null, retry_at: attempts === 0 ? null : due_at, attempts };
+    }
+    case "sending": {
+      const { status, attempts } = state;
+      return { status, error: null, retry_at: null, attempts };
+    }
     case "ambiguous":
     case "expired":
-    case "failed":
-      return { status, error: state.error, retry_at: null };
+    case "failed": {
+      const { status, error } = state;
+      return { status, error, retry_at: null };
+    }
     case "canceled":
-      return { status, retry_at: null };
+      return { status: state.status, retry_at: null };
+    case "sent":
+    case "unconfirmed":
+    case "undelivered":
+    case "delivered":
+    case "read": {
+      const { status, error, sent_at, delivered_at, read_at } = state;
+      return { status, error, sent_at, delivered_at, read_at, retry_at: null };
+    }
   }
 }

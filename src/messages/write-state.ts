@@ -9,7 +9,7 @@ import { countMessage } from "./count-message.ts";
 import { messageFailed, messageSent, messageUpdated } from "./events.ts";
 import { sendJob } from "./job-orders.ts";
 import { messages, timeline, type MessageRow } from "./rows.ts";
-import { endEventOf, endOf, type MessageState } from "./rules.ts";
+import { endEventOf, endOf, type NewState } from "./rules.ts";
 import { stateColumns } from "./stored-state.ts";
 import type { TimelineEntry } from "./timeline/timeline-types.ts";
 
@@ -20,7 +20,7 @@ import type { TimelineEntry } from "./timeline/timeline-types.ts";
 export async function writeState(
   tx: Tx,
   message: Seen<MessageRow>,
-  state: MessageState,
+  state: NewState,
   patch: Partial<MessageRow> = {},
 ): Promise<Seen<MessageRow>> {
   const place =
@@ -50,7 +50,7 @@ export async function writeState(
   return updated;
 }
 
-/** Returns the place that a message for later has in its new status. A deferred one leaves its place. */
+/** Returns the place of a message for later in its new status. A deferred one leaves its place. */
 async function placeAfter(
   tx: Tx,
   message: MessageRow,
@@ -85,7 +85,7 @@ function appendSent(tx: Tx, message: Seen<MessageRow>, contact: ContactRow | und
 export async function writeStateAndTimeline(
   tx: Tx,
   message: Seen<MessageRow>,
-  state: MessageState,
+  state: NewState,
 ): Promise<Seen<MessageRow>> {
   const updated = await writeState(tx, message, state);
   writeTimeline(tx, message, updated, null);

@@ -18,9 +18,8 @@ import {
 } from "../conversations/index.ts";
 import { idSource, iso, minuteMs, noInput } from "../kernel/index.ts";
 import {
-  applyEvidence,
+  join,
   receiveMessage,
-  stateOf,
   writeMessage,
   writeState,
   writeTimeline,
@@ -168,12 +167,8 @@ async function playDelivered(
   };
   const call = { services, idempotency_key: null };
   const message = await writeMessage(tx, call, { body, media: [...media] }, correspondence);
-  const delivered = applyEvidence(stateOf(message), {
-    status: "delivered",
-    at: tx.now,
-    error: null,
-  });
-  const updated = await writeState(tx, message, delivered.state);
+  const delivered = { status: "delivered", at: tx.now, error: null } as const;
+  const updated = await writeState(tx, message, join(null, delivered).state);
   writeTimeline(tx, message, updated, {
     type: "receipt",
     at: iso(tx.now),

@@ -8,7 +8,7 @@ import {
 import { appendEvent, eventResource, type EventEnvelope } from "../events/index.ts";
 import { invalid, millis, noInput, notFound, TidingsError, type Scope } from "../kernel/index.ts";
 import {
-  applyPushedReceipts,
+  applyReceipts,
   attemptsOfMessage,
   channelOf,
   messageById,
@@ -129,7 +129,7 @@ export const receiveSandboxReceipts: Command<SandboxReceipts, Message> = {
       ...(error === undefined ? {} : { error: { code: error, message: "Simulated." } }),
     }));
     const reported = { message, attempt };
-    const { message: moved } = await applyPushedReceipts(tx, services, reported, simulatedReceipts);
+    const { message: moved } = await applyReceipts(tx, services, reported, simulatedReceipts);
     // A redaction under way must find the stored response.
     return messageResource(tx.touch(messages, moved));
   },

@@ -1,6 +1,6 @@
 import { admitOneMore, notFound, TidingsError, ulidOf } from "../kernel/index.ts";
 import {
-  applyPushedReceipts,
+  applyReceipts,
   attemptsOfMessage,
   messageById,
   messageResource,
@@ -131,6 +131,6 @@ async function recordReceipt(
   if (message === undefined || message.status === "read" || message.status === status) return;
   const attempt = await tx.get(attemptsOfMessage, [message.id, message.attempts]);
   if (attempt !== undefined) {
-    await applyPushedReceipts(tx, services, { message, attempt }, [{ status, at: tx.now }]);
+    await applyReceipts(tx, services, { message, attempt }, [{ status, at: tx.now }]);
   }
 }

@@ -61,7 +61,6 @@ function row(scope: Scope, n: number): MessageRow {
     retry_at: null,
     ended_as: null,
     basis: null,
-    carrier_state: null,
     created_at: n,
     updated_at: n,
     sent_at: null,

@@ -54,27 +54,3 @@ it("a message that was redacted is not sent again if a look-up finds that it was
   expect(line.lookups.length).toBeGreaterThan(0);
   expect([line.calls.length, (await one.messages.get(id)).status]).toEqual([1, "canceled"]);
 });
-
-it("a message whose lost attempt is proved is sent", async () => {
-  const { clock, started } = world();
-  const storage = memory();
-  const one = await started(storage, {
-    transports: [carrier({ send: () => new Promise(() => {}) })],
-  });
-  const { id } = await one.messages.send({ to: "+15005550001", body: "Hello" });
-  await clock.settle();
-  const [row = expect.fail("no attempt")] = await rowsOf(storage, attempts);
-  const version = Number(Reflect.get(row, "version"));
-  const key = attempts.primary.columns.map((name) => String(Reflect.get(row, name)));
-  const proved = { ...row, outcome: "accepted", version: version + 1 };
-  await storage
-    .begin()
-    .commit([
-      { kind: "update", collection: attempts, key, version, row: proved, changed: ["outcome"] },
-    ]);
-  const line = carrier();
-  const two = await started(storage, { transports: [line] });
-  await clock.advance(120_000);
-  expect((await two.messages.get(id)).status).toBe("sent");
-  expect(line.calls).toEqual([]);
-});

@@ -7,9 +7,9 @@ import {
   channelOf,
   defer,
   edit,
-  expire,
-  expiredDecision,
+  expiredState,
   handOver,
+  hasExpired,
   plan,
   policyError,
   release,
@@ -144,22 +144,19 @@ describe("a waiting message", () => {
     fc.assert(
       fc.property(waiting, (from) => {
         expect(
-          expire(from, now).decision,
+          hasExpired(from, now),
           "A waiting message expires when its time to live is over, and not before.",
-        ).toBe(from.expires_at <= now ? "expired" : "none");
+        ).toBe(from.expires_at <= now);
       }),
     );
-    expect(expiredDecision).toEqual({
-      decision: "expired",
-      state: {
-        status: "expired",
-        error: {
-          code: "ttl_elapsed",
-          message: "The message could not be sent within its time to live.",
-          permanent: false,
-          stage: "queue",
-          provider_code: null,
-        },
+    expect(expiredState).toEqual({
+      status: "expired",
+      error: {
+        code: "ttl_elapsed",
+        message: "The message could not be sent within its time to live.",
+        permanent: false,
+        stage: "queue",
+        provider_code: null,
       },
     });
   });
@@ -171,9 +168,9 @@ describe("a waiting message", () => {
         if (from.status === "scheduled") {
           expect(handed, "A scheduled message is not handed over.").toEqual({ decision: "none" });
         } else if (from.expires_at <= now) {
-          expect(handed, "A message is not handed over after its time to live.").toBe(
-            expiredDecision,
-          );
+          expect(handed, "A message is not handed over after its time to live.").toEqual({
+            decision: "expire",
+          });
         } else if (from.due_at <= now) {
           expect(handed, "A message that is due is handed over, as one more attempt.").toEqual({
             decision: "send",

@@ -37,9 +37,11 @@ export const rulesFiles: readonly RulesFile[] = [
     ],
   },
   {
-    file: "src/messages/attempts/attempt-rules.ts",
-    tests: ["test/messages/attempt-rules.test.ts", "test/messages/rules.test.ts"],
+    file: "src/messages/attempts/carrier-reports.ts",
+    tests: ["test/messages/carrier-reports.test.ts", "test/messages/outcome.test.ts"],
   },
+  { file: "src/messages/attempts/outcome.ts", tests: ["test/messages/outcome.test.ts"] },
+  { file: "src/messages/attempts/next-attempt.ts", tests: ["test/messages/outcome.test.ts"] },
   {
     file: "src/messages/routes/route-rules.ts",
     tests: ["test/messages/choose-route.test.ts"],

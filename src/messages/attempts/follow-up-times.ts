@@ -41,7 +41,7 @@ export function needsFollowUp(status: MessageRow["status"]): boolean {
  */
 export function firstFollowUpAt(
   attempt: AttemptRow,
-  { status }: MessageRow,
+  { status, basis }: Pick<MessageRow, "status" | "basis">,
   factsByTransport: FactsByTransport,
   now: number,
 ): number | undefined {
@@ -54,11 +54,10 @@ export function firstFollowUpAt(
       ? Math.max(attempt.leased_until, now) + afterLeaseMs
       : now + afterLostAnswerMs;
   }
-  // A late answer to an earlier attempt must not arm a look-up of it.
-  if (attempt.outcome === "accepted" && status === "sent") {
-    return nextFollowUpAt(attempt, status, factsByTransport, now);
-  }
-  return undefined;
+  if (status !== "sent" || basis !== attempt.number) return undefined;
+  const at = nextFollowUpAt(attempt, status, factsByTransport, now);
+  // After a receipt, the call may still run until its lease ends, and its answer may never come.
+  return at === undefined || attempt.answered_at !== null ? at : Math.max(at, attempt.leased_until);
 }
 
 /**

@@ -16,14 +16,13 @@ import {
 } from "../../queue/index.ts";
 import { checkThrottle, recordHandOver, sendLane, throttleByAddress } from "../../senders/index.ts";
 import type { Tx } from "../../store/index.ts";
-import { endQueued } from "../attempts/lost-attempts.ts";
-import type { MessageAndAttempt } from "../attempts/message-attempts.ts";
+import type { MessageAndAttempt } from "../attempts/attempts.ts";
+import { endQueued, recordLostAnswer } from "../attempts/settle.ts";
 import { attempts, outbox, type AttemptRow, type MessageRow } from "../rows.ts";
-import { expire, expiredDecision, handOver, type MessageState } from "../rules.ts";
+import { expiredState, handOver, hasExpired, type NewState } from "../rules.ts";
 import { stateOf } from "../stored-state.ts";
 import { writeState, writeStateAndTimeline, writeTimeline } from "../write-state.ts";
 import { checkQueued, denyOrDefer, recipientChanged, recipientOf } from "./check-queued.ts";
-import { recordLostAnswer } from "./record-lost-answer.ts";
 import { showSender } from "./show-sender.ts";
 
 /** The maximum number of messages of a conversation that one transaction reads or ends. */
@@ -92,7 +91,7 @@ export async function beginNextAttempt(
     }
     const decision = handOver(stateOf(message), tx.now);
     switch (decision.decision) {
-      case "expired":
+      case "expire":
         await handleExpiredAndLost(tx, claim, options);
         continue;
       case "wait":
@@ -165,7 +164,7 @@ async function waitUntil(
 interface NextMessage {
   readonly message: Seen<MessageRow>;
   /** Its state once an attempt has begun. */
-  readonly state: MessageState;
+  readonly state: NewState;
   /** When the lease of the job ends, in milliseconds since the epoch. */
   readonly leased_until: number;
 }
@@ -231,7 +230,7 @@ async function handleExpiredAndLost(
   for (const listed of first) {
     const isLost = listed.status === "sending" && !needsMissingTransport(listed, services, tx.now);
     const message = isLost ? await recordLostAnswer(tx, services, listed) : listed;
-    if (expire(stateOf(message), tx.now).decision === "expired") {
+    if (hasExpired(stateOf(message), tx.now)) {
       await expireQueued(tx, services, message);
       ended++;
     } else if (message.status === "queued" || message.status === "sending") {
@@ -242,7 +241,7 @@ async function handleExpiredAndLost(
 }
 
 async function expireQueued(tx: Tx, services: Services, message: Seen<MessageRow>): Promise<void> {
-  const updated = await endQueued(tx, services, message, expiredDecision);
+  const updated = await endQueued(tx, services, message, expiredState);
   writeTimeline(tx, message, updated, null);
 }
 
@@ -260,6 +259,7 @@ function attemptOf(
     started_at: tx.now,
     leased_until,
     outcome: "pending",
+    evidence: null,
     answered_at: null,
     answer_id: null,
     message_version: message.version,

@@ -1,7 +1,7 @@
 import { withDeadline } from "../../kernel/index.ts";
 import type { Runtime } from "../../operations/index.ts";
 import type { OutboundMessage, SendAnswer, Transport } from "../../ports/index.ts";
-import type { MessageAndAttempt } from "../attempts/message-attempts.ts";
+import type { MessageAndAttempt } from "../attempts/attempts.ts";
 import type { AttemptRow, MessageRow } from "../rows.ts";
 import { checkSendAnswer } from "../transport-results.ts";
 

@@ -5,7 +5,7 @@ import type { Services } from "../../operations/index.ts";
 import type { NamedVerdict, PolicyFacts, Seen } from "../../ports/index.ts";
 import { arm } from "../../queue/index.ts";
 import type { Tx } from "../../store/index.ts";
-import { endQueued } from "../attempts/lost-attempts.ts";
+import { endQueued } from "../attempts/settle.ts";
 import { releaseJob } from "../job-orders.ts";
 import type { MessageRow } from "../rows.ts";
 import { defer, policyError } from "../rules.ts";
@@ -72,8 +72,7 @@ export async function denyOrDefer(
   if (decision.verdict === "deny") {
     const { verdict, code, message: reason } = decision;
     const error = policyError(code, reason);
-    const failed = { decision: "failed", state: { status: "failed", error } } as const;
-    const ended = await endQueued(tx, services, message, failed);
+    const ended = await endQueued(tx, services, message, { status: "failed", error });
     writeTimeline(tx, message, ended, { ...entry, verdict, reason, until: null, error });
     return;
   }

@@ -1,25 +1,27 @@
 import { contactById } from "../../contacts/index.ts";
 import type { Services } from "../../operations/index.ts";
 import type { SendAnswer } from "../../ports/index.ts";
-import { arm, finish, isRearmed, prefetchJob, type Claim } from "../../queue/index.ts";
+import { finish, isRearmed, prefetchJob, type Claim } from "../../queue/index.ts";
 import type { Tx } from "../../store/index.ts";
-import { carrierError, notBeforeOf } from "../attempts/attempt-rules.ts";
+import { listAttempts, type MessageAndAttempt } from "../attempts/attempts.ts";
 import {
   acceptedStatus,
-  decideAfterAnswer,
-  type AnswerColumns,
-} from "../attempts/decide-after-attempt.ts";
-import { sendJob, updateClass } from "../job-orders.ts";
+  carrierError,
+  notBeforeOf,
+  proved,
+  type Reported,
+} from "../attempts/carrier-reports.ts";
+import { settleAnswer } from "../attempts/settle.ts";
+import { updateClass } from "../job-orders.ts";
 import {
   applyEarlyReceipts,
   prefetchReceipts,
   providerIdFor,
   recordCarrierOptOut,
 } from "../receipts/apply-receipt.ts";
-import { attemptById, messageById, outbox, type AttemptRow, type MessageRow } from "../rows.ts";
-import { stateOf } from "../stored-state.ts";
+import { pauseEnd } from "../routes/route-rules.ts";
+import { attemptById, messageById, outbox, type MessageRow } from "../rows.ts";
 import type { BegunAttempt } from "./begin-attempt.ts";
-import { recordOutcome } from "./record-outcome.ts";
 
 /**
  * Records the carrier's answer, even if it is late or the claim was lost: the call was made in any
@@ -45,15 +47,10 @@ export async function recordAnswer(
   }
 
   const pair = { message, attempt };
-  const columns = await answerColumns(tx, attempt, answer);
-  const decided = await decideAfterAnswer(tx, services, pair, { answer, columns });
-  const { state = stateOf(message), next } = decided ?? {};
-  const recorded = await recordOutcome(tx, services, pair, { columns, state, next });
-  const { message: latest } = await applyEarlyReceipts(tx, services, recorded);
-  await recordCarrierOptOut(tx, services, { message: latest, attempt }, columns.error);
-  const { message: answered } = recorded;
-  // If the claim was lost, its job may be gone, so the retry is scheduled here.
-  if (answered.status === "queued") await arm(tx, sendJob(answered, answered.retry_at ?? tx.now));
+  const reported = await reportedBy(tx, services, pair, answer);
+  const settled = reported === undefined ? pair : await settleAnswer(tx, services, pair, reported);
+  const { message: latest } = await applyEarlyReceipts(tx, services, settled);
+  await recordCarrierOptOut(tx, services, { message: latest, attempt }, reported?.error ?? null);
   const waiting = await findWaiting(tx, claim, begun, latest);
   if (waiting === undefined) await finish(tx, claim);
   else await updateClass(tx, claim, waiting);
@@ -92,34 +89,51 @@ function prefetchOutcome(
   prefetchJob(tx, claim);
   if (answer.outcome !== "accepted") return;
   prefetchReceipts(tx, attempt.transport, answer.provider_message_id);
-  if (acceptedStatus(services, attempt) === "delivered") {
+  if (acceptedStatus(services.factsByTransport, attempt) === "delivered") {
     tx.prefetch(() => [{ index: contactById, key: [message.contact_id] }]);
   } else prefetchJob(tx, { kind: "follow-up", key: { attempt_id: attempt.id } });
 }
 
-/** Returns the columns of an attempt that store an answer. */
-async function answerColumns(
+/**
+ * Returns the columns of an attempt that store an answer. Undefined if the answer does not count:
+ * proof that the carrier had the message outranks it. A lost answer does not replace a refusal
+ * either. If its commit is retried, a look-up may have found meanwhile that nothing was sent.
+ */
+async function reportedBy(
   tx: Tx,
-  attempt: AttemptRow,
+  { factsByTransport }: Services,
+  { message, attempt }: MessageAndAttempt,
   answer: SendAnswer,
-): Promise<AnswerColumns & Pick<AttemptRow, "provider_message_id">> {
+): Promise<Reported | undefined> {
   const { outcome } = answer;
-  const noId = { not_before: null, provider_message_id: null };
+  if (outcome === "accepted") {
+    const status = acceptedStatus(factsByTransport, attempt);
+    const columns = proved(attempt, { status, at: tx.now, error: null });
+    return {
+      ...columns,
+      // A receipt may have said already that the carrier did not deliver the message, and why.
+      error: columns.outcome === "undelivered" ? attempt.error : null,
+      provider_message_id:
+        (await providerIdFor(tx, attempt, answer.provider_message_id)) ??
+        attempt.provider_message_id,
+    };
+  }
+  if (attempt.evidence !== null) return undefined;
   if (outcome === "ambiguous") {
-    return { ...noId, outcome, error: carrierError(answer.error, false) };
+    return attempt.outcome === "rejected"
+      ? undefined
+      : { outcome, error: carrierError(answer.error, false) };
   }
-  if (outcome === "rejected") {
-    const error = carrierError(answer.error, answer.permanent);
-    // A commit can be retried after it succeeded unnoticed. The delay must not grow then.
-    const not_before = attempt.not_before ?? notBeforeOf(answer.retry_after_ms, tx.now);
-    return { ...noId, outcome, error, not_before };
-  }
-  // A receipt may have said already that the carrier did not deliver the message, and why.
-  const isUndelivered = attempt.outcome === "undelivered";
-  return {
-    ...noId,
-    outcome: isUndelivered ? "undelivered" : outcome,
-    error: isUndelivered ? attempt.error : null,
-    provider_message_id: await providerIdFor(tx, attempt, answer.provider_message_id),
-  };
+  const { permanent, retry_after_ms } = answer;
+  const error = carrierError(answer.error, permanent);
+  // A commit can be retried after it succeeded unnoticed. The delay must not grow then.
+  if (attempt.outcome === outcome && attempt.error?.code === error.code) return undefined;
+  const not_before = notBeforeOf(retry_after_ms, tx.now);
+  if (attempt.answered_at === null || permanent) return { outcome, error, not_before };
+  // The pause before the next attempt begins with the refusal, and not when the answer was lost.
+  const made = await listAttempts(tx, message);
+  const tries = made.filter(
+    (each) => each.transport === attempt.transport && each.number <= attempt.number,
+  );
+  return { outcome, error, not_before: not_before ?? pauseEnd(tries.length, tx.now) };
 }

@@ -6,11 +6,8 @@ import type { Services } from "../../operations/index.ts";
 import type { SendAnswer } from "../../ports/index.ts";
 import { arm, finish, type Claim } from "../../queue/index.ts";
 import type { Tx } from "../../store/index.ts";
-import { takeBackAttempt } from "../attempts/attempt-rules.ts";
-import { isPending } from "../attempts/message-attempts.ts";
 import { sendJob } from "../job-orders.ts";
 import { attemptById, attempts, messageById, timeline } from "../rows.ts";
-import { stateOf } from "../stored-state.ts";
 import { writeState, writeTimeline } from "../write-state.ts";
 import type { BegunAttempt } from "./begin-attempt.ts";
 import { recordAnswer } from "./record-answer.ts";
@@ -47,11 +44,17 @@ export async function takeBack(
   // The account's sandbox may have been reset, or an earlier commit has taken the attempt back and
   // only its result was lost.
   if (message !== undefined && attempt !== undefined) {
-    const decision = takeBackAttempt(stateOf(message), attempt.number, tx.now);
-    if (decision.decision === "none" || !isPending(attempt)) {
+    const { number, outcome } = attempt;
+    const { attempts: count, expires_at } = message;
+    if (message.status !== "sending" || count !== number || outcome !== "pending") {
       await recordAnswer(tx, services, claim, begun, notCalled);
     } else {
-      const queued = await writeState(tx, message, decision.state);
+      const queued = await writeState(tx, message, {
+        status: "queued",
+        due_at: tx.now,
+        expires_at: expires_at ?? Infinity,
+        attempts: number - 1,
+      });
       tx.remove(attempts, attempt);
       const { message_id, started_at: at, message_version } = attempt;
       const id = tx.drawId("ent");

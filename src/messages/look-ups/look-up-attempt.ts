@@ -1,9 +1,10 @@
 import { iso, withDeadline } from "../../kernel/index.ts";
 import type { Runtime, Services } from "../../operations/index.ts";
-import type { LookupAnswer, Seen, Transport } from "../../ports/index.ts";
-import { arm, finish, type Claim, type JobHandler } from "../../queue/index.ts";
+import type { LookupAnswer, Transport } from "../../ports/index.ts";
+import { finish, type Claim, type JobHandler } from "../../queue/index.ts";
 import { background, type Tx } from "../../store/index.ts";
-import { acceptedStatus, decideAfterNotSent } from "../attempts/decide-after-attempt.ts";
+import type { MessageAndAttempt } from "../attempts/attempts.ts";
+import { acceptedStatus, proved, type Reported } from "../attempts/carrier-reports.ts";
 import {
   longestCallMs,
   maxAbsenceMs,
@@ -11,26 +12,13 @@ import {
   nextFollowUpAt,
   receiptsEndAt,
 } from "../attempts/follow-up-times.ts";
-import {
-  isDecidingAttempt,
-  isOutdated,
-  type MessageAndAttempt,
-} from "../attempts/message-attempts.ts";
-import { transportPatch } from "../attempts/next-attempt.ts";
+import { settle } from "../attempts/settle.ts";
 import { waitForTransportMs } from "../hand-over/begin-attempt.ts";
 import { callDeadlineMs, outbound, transportFor } from "../hand-over/call-carrier.ts";
-import { sendJob } from "../job-orders.ts";
-import {
-  applyEarlyReceipts,
-  applyReceipts,
-  joinEvidence,
-  providerIdFor,
-} from "../receipts/apply-receipt.ts";
-import { attemptById, attempts, messageById, type AttemptRow, type MessageRow } from "../rows.ts";
-import { applyReceiptTimeout } from "../rules.ts";
-import { stateOf } from "../stored-state.ts";
+import { applyEarlyReceipts, applyReceipts, providerIdFor } from "../receipts/apply-receipt.ts";
+import { attemptById, attempts, messageById, type AttemptRow } from "../rows.ts";
 import { checkLookupAnswer } from "../transport-results.ts";
-import { writeState, writeStateAndTimeline, writeTimeline } from "../write-state.ts";
+import { writeTimeline } from "../write-state.ts";
 import { ForwardSteps } from "./forward-steps.ts";
 import { hasRival, identify, type Finding } from "./identify-attempt.ts";
 
@@ -57,7 +45,7 @@ export function lookUpAttempt(runtime: Runtime): JobHandler<"follow-up"> {
     }
     const transport = transportFor(transports, attempt);
     if (transport === undefined) {
-      return store.commit(claim, (tx) => leaveToOthers(tx, claim), background);
+      return store.commit(claim, (tx) => leaveToOthers(tx, services, claim), background);
     }
     const answer = await lookUp(runtime, transport, { message, attempt }, stopping);
     // The job runs again after its lease ends. A look-up changes nothing, so a stop need not wait.
@@ -142,101 +130,86 @@ async function recordLookup(
   const pair = await findMessageAndAttempt(tx, claim);
   if (pair === undefined) return finish(tx, claim);
 
-  const { message, attempt: before } = pair;
-  const finding = await identify(tx, before, answer);
-  const provider_message_id =
-    finding.outcome === "sent"
-      ? await providerIdFor(tx, before, finding.provider_message_id)
-      : before.provider_message_id;
-  const attempt = tx.update(attempts, before, {
-    lookups: before.lookups + 1,
-    outcome: outcomeOf(before, finding),
-    provider_message_id,
-  });
-  const found = await applyFinding(tx, services, { message, attempt }, finding);
-  if (waitsForOther({ message: found, attempt })) return finish(tx, claim);
+  const finding = await identify(tx, pair.attempt, answer);
+  const found = await applyFinding(tx, services, pair, finding);
+  if (waitsForOther(found)) return finish(tx, claim);
 
   const { factsByTransport } = services;
-  const endsAt = receiptsEndAt(attempt, factsByTransport);
-  const { status } = await endReceiptWait(tx, found, endsAt);
+  const endsAt = receiptsEndAt(found.attempt, factsByTransport);
+  const { message, attempt } = await endReceiptWait(tx, services, found, endsAt);
   const foundNothing = finding.outcome === "unknown";
-  const again = nextFollowUpAt(attempt, status, factsByTransport, tx.now, foundNothing);
+  const again = nextFollowUpAt(attempt, message.status, factsByTransport, tx.now, foundNothing);
   await finish(tx, claim, again === undefined ? {} : { againAt: again });
 }
 
-/**
- * Returns the outcome of an attempt after a look-up. A lost attempt that was certainly not sent
- * counts as rejected, also in later route decisions.
- */
-function outcomeOf({ outcome }: AttemptRow, finding: Finding): AttemptRow["outcome"] {
-  if (finding.outcome === "sent") return outcome === "undelivered" ? outcome : "accepted";
-  return finding.outcome === "not_sent" && outcome === "ambiguous" ? "rejected" : outcome;
-}
-
-/** Applies what a look-up found to the message, writes it to the timeline, and applies receipts. */
+/** Applies what a look-up found, and writes it to the timeline. */
 async function applyFinding(
   tx: Tx,
   services: Services,
-  pair: MessageAndAttempt,
+  { message, attempt: before }: MessageAndAttempt,
   finding: Finding,
-): Promise<Seen<MessageRow>> {
-  const { message, attempt } = pair;
-  let updated = message;
-  if (finding.outcome === "sent") {
-    const status = acceptedStatus(services, attempt);
-    const evidence = { status, at: attempt.started_at, error: null } as const;
-    if (!isOutdated(pair, evidence)) {
-      ({ message: updated } = await joinEvidence(tx, services, pair, evidence));
-    }
-  } else if (finding.outcome === "not_sent") {
-    const decided = await decideAfterNotSent(tx, services, message, attempt);
-    if (decided !== undefined) {
-      const patch = transportPatch(message, decided.next);
-      updated = await writeState(tx, message, decided.state, patch);
-      // The message is sent again.
-      if (updated.status === "queued") await arm(tx, sendJob(updated, updated.retry_at ?? tx.now));
-    }
-  }
-  writeTimeline(tx, message, updated, {
+): Promise<MessageAndAttempt> {
+  const attempt = tx.update(attempts, before, { lookups: before.lookups + 1 });
+  const reported = await reportedBy(tx, services, attempt, finding);
+  const pair = { message, attempt };
+  const found = reported === undefined ? pair : await settle(tx, services, pair, reported);
+  writeTimeline(tx, message, found.message, {
     type: "lookup",
     at: iso(tx.now),
     attempt_id: attempt.id,
     outcome: finding.outcome,
   });
-  if (finding.outcome !== "sent") return updated;
-  const proved = { message: updated, attempt };
-  const withReceipts = await applyReceipts(tx, services, proved, finding.receipts);
-  const latest = await applyEarlyReceipts(tx, services, withReceipts);
-  return latest.message;
+  if (finding.outcome !== "sent") return found;
+  const withReceipts = await applyReceipts(tx, services, found, finding.receipts);
+  return applyEarlyReceipts(tx, services, withReceipts);
+}
+
+/** Returns the columns that store what a look-up found. Undefined if it found nothing new. */
+async function reportedBy(
+  tx: Tx,
+  { factsByTransport }: Services,
+  attempt: AttemptRow,
+  finding: Finding,
+): Promise<Reported | undefined> {
+  if (finding.outcome === "sent") {
+    const status = acceptedStatus(factsByTransport, attempt);
+    return {
+      ...proved(attempt, { status, at: attempt.started_at, error: null }),
+      provider_message_id: await providerIdFor(tx, attempt, finding.provider_message_id),
+    };
+  }
+  const isUnsent = finding.outcome === "not_sent" && attempt.outcome === "ambiguous";
+  return isUnsent ? { outcome: "rejected" } : undefined;
 }
 
 /**
  * Leaves the follow-up of an attempt to an engine that has its transport: only that one can look
  * the attempt up. If none has it any more, the wait for receipts and look-ups ends.
  */
-async function leaveToOthers(tx: Tx, claim: Claim<"follow-up">): Promise<void> {
+async function leaveToOthers(tx: Tx, services: Services, claim: Claim<"follow-up">): Promise<void> {
   const pair = await findMessageAndAttempt(tx, claim);
   if (pair === undefined || waitsForOther(pair)) return finish(tx, claim);
-  const { message, attempt } = pair;
-  const endsAt = attempt.started_at + maxAbsenceMs;
-  const { status } = await endReceiptWait(tx, message, endsAt);
-  const isOver = tx.now >= endsAt || !needsFollowUp(status);
+  const endsAt = pair.attempt.started_at + maxAbsenceMs;
+  const { message } = await endReceiptWait(tx, services, pair, endsAt);
+  const isOver = tx.now >= endsAt || !needsFollowUp(message.status);
   await finish(tx, claim, isOver ? {} : { againAt: tx.now + waitForTransportMs });
 }
 
 /** A sent message waits only for the receipts of the attempt that its status is based on. */
 function waitsForOther({ message, attempt }: MessageAndAttempt): boolean {
-  return message.status === "sent" && !isDecidingAttempt(message, attempt);
+  return message.status === "sent" && message.basis !== attempt.number;
 }
 
-/** Marks the message `unconfirmed` if the wait for receipts, which ends at `endsAt`, is over. */
+/** Makes a `sent` message `unconfirmed` if the wait for receipts has ended, at `endsAt`. */
 async function endReceiptWait(
   tx: Tx,
-  message: Seen<MessageRow>,
+  services: Services,
+  pair: MessageAndAttempt,
   endsAt: number,
-): Promise<Seen<MessageRow>> {
-  if (tx.now < endsAt) return message;
-  const decision = applyReceiptTimeout(stateOf(message), tx.now);
-  if (decision.decision === "none") return message;
-  return writeStateAndTimeline(tx, message, decision.state);
+): Promise<MessageAndAttempt> {
+  if (tx.now < endsAt || pair.message.status !== "sent") return pair;
+  const evidence = { status: "unconfirmed", at: tx.now, error: null } as const;
+  const ended = await settle(tx, services, pair, proved(pair.attempt, evidence));
+  writeTimeline(tx, pair.message, ended.message, null);
+  return ended;
 }

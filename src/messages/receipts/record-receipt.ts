@@ -3,19 +3,18 @@ import type { Services } from "../../operations/index.ts";
 import type { Receipt, ReceiptSubject, Seen } from "../../ports/index.ts";
 import { arm, finish, prefetchJob, type Claim } from "../../queue/index.ts";
 import type { Tx, UnscopedTx } from "../../store/index.ts";
-import { carrierColumns, type MessageAndAttempt } from "../attempts/message-attempts.ts";
+import type { MessageAndAttempt } from "../attempts/attempts.ts";
+import { settle } from "../attempts/settle.ts";
 import { earlyReceiptJob } from "../job-orders.ts";
 import {
   attemptById,
   attemptByProviderId,
-  attempts,
   earlyReceipts,
   earlyReceiptsOf,
   messageById,
-  messages,
   type AttemptRow,
 } from "../rows.ts";
-import { applyEarlyReceipts, applyPushedReceipts, providerIdFor } from "./apply-receipt.ts";
+import { applyEarlyReceipts, applyReceipts, providerIdFor } from "./apply-receipt.ts";
 
 /** How long an early receipt is kept, in milliseconds: 72 hours. */
 const keepMs = 72 * hourMs;
@@ -53,8 +52,8 @@ export async function recordReceipt(
   // A transport can report only on its own attempts.
   if (message === undefined || attempt.transport !== transport) return "unknown";
   const pair = { message, attempt };
-  const withId = await learnProviderId(tx, pair, subject);
-  const updated = await applyPushedReceipts(tx, services, withId, [receipt]);
+  const withId = await learnProviderId(tx, services, pair, subject);
+  const updated = await applyReceipts(tx, services, withId, [receipt]);
   if (withId !== pair) await applyEarlyReceipts(tx, services, updated);
   return "recorded";
 }
@@ -79,20 +78,15 @@ function findAttempt(
  */
 async function learnProviderId(
   tx: Tx,
+  services: Services,
   pair: MessageAndAttempt,
   subject: ReceiptSubject,
 ): Promise<MessageAndAttempt> {
-  const { message, attempt } = pair;
+  const { attempt } = pair;
   if (attempt.provider_message_id !== null || !subject.provider_message_id) return pair;
   const provider_message_id = await providerIdFor(tx, attempt, subject.provider_message_id);
   if (provider_message_id === null) return pair;
-  const withId = tx.update(attempts, attempt, { provider_message_id });
-  const columns = carrierColumns(message, withId, message.status);
-  const isOfCarrier = Object.keys(columns).length > 0;
-  return {
-    message: isOfCarrier ? tx.update(messages, message, columns) : message,
-    attempt: withId,
-  };
+  return settle(tx, services, pair, { provider_message_id });
 }
 
 /**

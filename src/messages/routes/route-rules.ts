@@ -100,9 +100,18 @@ export function nextAfter(
 function nextTryAt(tried: readonly FailedAttempt[]): number | null {
   const last = tried.at(-1);
   if (last === undefined) return 0;
-  const pause = retryDelays[tried.length - 1];
-  if (pause === undefined || tried.some(({ isExcluded }) => isExcluded)) return null;
-  return last.not_before ?? last.at + pause;
+  const end = pauseEnd(tried.length, last.at);
+  if (end === null || tried.some(({ isExcluded }) => isExcluded)) return null;
+  return last.not_before ?? end;
+}
+
+/**
+ * Returns when the pause ends after `tries` failed attempts over a transport, the last one at `at`.
+ * Null if that was the last attempt over it.
+ */
+export function pauseEnd(tries: number, at: number): number | null {
+  const pause = retryDelays[tries - 1];
+  return pause === undefined ? null : at + pause;
 }
 
 /**

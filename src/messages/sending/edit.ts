@@ -14,7 +14,7 @@ import {
 import type { Command } from "../../operations/index.ts";
 import { arm } from "../../queue/index.ts";
 import type { Tx } from "../../store/index.ts";
-import { mayBeWithCarrier } from "../attempts/message-attempts.ts";
+import { mayBeWithCarrier } from "../attempts/attempts.ts";
 import { factsOf } from "../hand-over/check-queued.ts";
 import {
   editMessageSchema,

@@ -8,8 +8,8 @@ export const boundary = inArea("boundary", [
       "A message is still sent in the millisecond in which its time to live ends, so that a " +
       "one-time code goes out when it is no longer valid.",
     file: "src/messages/rules.ts",
-    find: "if (expires_at <= now) return expiredDecision;",
-    replace: "if (expires_at < now) return expiredDecision;",
+    find: 'if (expires_at <= now) return { decision: "expire" };',
+    replace: 'if (expires_at < now) return { decision: "expire" };',
     tests: ["test/messages/waiting-rules.test.ts"],
   },
   {
@@ -17,10 +17,10 @@ export const boundary = inArea("boundary", [
     sentence:
       "A retry that is due when the message expires is scheduled, so that the message blocks its " +
       "conversation until then.",
-    file: "src/messages/attempts/attempt-rules.ts",
-    find: "return due_at < state.expires_at ?",
-    replace: "return due_at <= state.expires_at ?",
-    tests: ["test/messages/attempt-rules.test.ts"],
+    file: "src/messages/attempts/outcome.ts",
+    find: "next.at < (message.expires_at ?? Infinity)",
+    replace: "next.at <= (message.expires_at ?? Infinity)",
+    tests: ["test/messages/outcome.test.ts"],
   },
   {
     name: "quiet-hours-start-late",

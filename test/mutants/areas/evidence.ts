@@ -5,56 +5,56 @@ export const evidence = inArea("evidence", [
   {
     name: "undelivered-outranks-delivered",
     sentence: "A message that arrived is reported as undelivered, and the host sends it again.",
-    file: "src/messages/carrier-state.ts",
+    file: "src/messages/attempts/evidence.ts",
     find: "  undelivered: 3,\n  delivered: 4,",
     replace: "  undelivered: 4,\n  delivered: 3,",
-    tests: ["test/messages/carrier-state.test.ts"],
+    tests: ["test/messages/evidence-rules.test.ts"],
   },
   {
     name: "latest-receipt-wins",
     sentence: "The status depends on the order in which receipts arrive.",
-    file: "src/messages/carrier-state.ts",
-    find: "state: compared < 0 ? { ...evidence, ...times } : { ...known, ...times },",
-    replace: "state: { ...evidence, ...times },",
-    tests: ["test/messages/carrier-state.test.ts"],
+    file: "src/messages/attempts/evidence.ts",
+    find: "...(compareEvidence(b, a) < 0 ? b : a),",
+    replace: "...b,",
+    tests: ["test/messages/evidence-rules.test.ts"],
   },
   {
     name: "latest-time-wins",
     sentence:
       "A repeated receipt moves the time of delivery, and reports of response times change.",
-    file: "src/messages/carrier-state.ts",
+    file: "src/messages/attempts/evidence.ts",
     find: "return Math.min(a, b);",
     replace: "return Math.max(a, b);",
-    tests: ["test/messages/carrier-state.test.ts"],
+    tests: ["test/messages/evidence-rules.test.ts"],
   },
   {
     name: "read-does-not-prove-delivery",
     sentence: "A message whose only receipt is `read` has no time of delivery.",
-    file: "src/messages/carrier-state.ts",
+    file: "src/messages/attempts/evidence.ts",
     find: 'const delivered = status === "delivered" || status === "read";',
     replace: 'const delivered = status === "delivered";',
-    tests: ["test/messages/carrier-state.test.ts"],
+    tests: ["test/messages/evidence-rules.test.ts"],
   },
   {
     name: "late-acceptance-is-dropped",
     sentence:
       "An acceptance that arrives after the lease has ended is ignored, so that a sent message " +
       "stays ambiguous or is sent again.",
-    file: "src/messages/attempts/attempt-rules.ts",
-    find: '  if (answer.outcome === "accepted") {\n    return applyEvidence',
+    file: "src/messages/hand-over/record-answer.ts",
+    find: 'if (outcome === "accepted") {',
     replace:
-      '  if (answer.outcome === "accepted") {\n' +
-      "    if (!isOpen(state, number)) return noChange;\n    return applyEvidence",
-    tests: ["test/messages/rules.test.ts"],
+      'if (outcome === "accepted" && attempt.answered_at !== null) return undefined;\n' +
+      '  if (outcome === "accepted") {',
+    tests: ["test/messages/evidence.test.ts"],
   },
   {
     name: "receipt-of-an-abandoned-attempt",
     sentence:
       "After `undelivered`, a later report about the same attempt takes the message back from the " +
       "next carrier.",
-    file: "src/messages/attempts/message-attempts.ts",
-    find: "return !isArrived(status) && hasGoneOnWithout(message, attempt);",
-    replace: "return false;",
+    file: "src/messages/attempts/evidence.ts",
+    find: "  sent: 1,\n  unconfirmed: 2,\n  undelivered: 3,",
+    replace: "  undelivered: 1,\n  sent: 2,\n  unconfirmed: 3,",
     tests: ["test/messages/fallback-evidence.test.ts"],
   },
   {
@@ -70,9 +70,9 @@ export const evidence = inArea("evidence", [
     sentence:
       "The answer to a call hides that the carrier has reported `undelivered` before, so that the " +
       "message later stays with this carrier, `sent`, instead of going to the next one.",
-    file: "src/messages/hand-over/record-answer.ts",
-    find: 'outcome: isUndelivered ? "undelivered" : outcome,',
-    replace: "outcome,",
+    file: "src/messages/attempts/carrier-reports.ts",
+    find: "const state = join(attempt.evidence, evidence).state;",
+    replace: "const state = join(null, evidence).state;",
     tests: ["test/messages/late-receipts.test.ts"],
   },
   {

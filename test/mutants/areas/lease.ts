@@ -51,10 +51,10 @@ export const lease = inArea("lease", [
   {
     name: "attempt-never-made-counts",
     sentence: "A message fails although one of its allowed attempts was never made.",
-    file: "src/messages/attempts/attempt-rules.ts",
-    find: "? sendAgain({ ...state, attempts: attempt - 1 }, now)",
-    replace: "? sendAgain(state, now)",
-    tests: ["test/messages/attempt-rules.test.ts", "test/queue/calls-not-made.test.ts"],
+    file: "src/messages/hand-over/take-back.ts",
+    find: "attempts: number - 1,",
+    replace: "attempts: number,",
+    tests: ["test/queue/calls-not-made.test.ts"],
   },
   {
     name: "leases-of-living-engines-end",

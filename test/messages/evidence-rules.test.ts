@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { carrierError } from "../../src/messages/attempts/attempt-rules.ts";
-import { join, type CarrierState, type Evidence } from "../../src/messages/carrier-state.ts";
+import { carrierError } from "../../src/messages/attempts/carrier-reports.ts";
+import { join, type CarrierState, type Evidence } from "../../src/messages/attempts/evidence.ts";
 import { carrierErrorCodes } from "../../src/ports/carrier-errors.ts";
 
 const ranks = ["sent", "unconfirmed", "undelivered", "delivered", "read"] as const;

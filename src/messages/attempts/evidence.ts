@@ -1,13 +1,13 @@
 /**
- * The state of a message that the carrier has. It combines all evidence: answers, look-ups and
- * receipts. It does not depend on the order of the evidence or on duplicates.
+ * What is known of an attempt that the carrier has. It combines all evidence: the answer, look-ups
+ * and receipts. It does not depend on the order of the evidence or on duplicates.
  *
  * Evidence ranks `sent < unconfirmed < undelivered < delivered < read`. The highest rank wins, then
  * the earliest carrier time, then the error code. Each of the three times is the earliest that any
  * evidence proves: `read` proves delivery, and `delivered` and `undelivered` prove sending.
  */
-import type { IgnoredReason } from "./timeline/timeline-types.ts";
-import type { MessageError } from "./types.ts";
+import type { IgnoredReason } from "../timeline/timeline-types.ts";
+import type { MessageError } from "../types.ts";
 
 /** `at` is the carrier's time in milliseconds. For `unconfirmed`, it is the end of the wait. */
 export type Evidence =
@@ -50,22 +50,13 @@ export function join(known: CarrierState | null, evidence: Evidence): JoinResult
   const fresh = alone(evidence);
   if (known === null) return { state: fresh, ignored_reason: null };
 
-  const compared = compare(evidence, known);
-  const times = {
-    sent_at: earliest(known.sent_at, fresh.sent_at),
-    delivered_at: earliest(known.delivered_at, fresh.delivered_at),
-    read_at: earliest(known.read_at, fresh.read_at),
-  };
+  const state = merge(known, fresh);
+  const compared = compareEvidence(evidence, known);
   const hasNewTime =
-    times.sent_at !== known.sent_at ||
-    times.delivered_at !== known.delivered_at ||
-    times.read_at !== known.read_at;
-  if (compared < 0 || hasNewTime) {
-    return {
-      state: compared < 0 ? { ...evidence, ...times } : { ...known, ...times },
-      ignored_reason: null,
-    };
-  }
+    state.sent_at !== known.sent_at ||
+    state.delivered_at !== known.delivered_at ||
+    state.read_at !== known.read_at;
+  if (compared < 0 || hasNewTime) return { state, ignored_reason: null };
   const ignored_reason =
     compared === 0
       ? "duplicate"
@@ -73,6 +64,16 @@ export function join(known: CarrierState | null, evidence: Evidence): JoinResult
         ? "outranked"
         : "already_known";
   return { state: known, ignored_reason };
+}
+
+/** Returns the state that two pieces of evidence, or two states, give together. */
+export function merge(a: CarrierState, b: CarrierState): CarrierState {
+  return {
+    ...(compareEvidence(b, a) < 0 ? b : a),
+    sent_at: earliest(a.sent_at, b.sent_at),
+    delivered_at: earliest(a.delivered_at, b.delivered_at),
+    read_at: earliest(a.read_at, b.read_at),
+  };
 }
 
 /** Returns what one piece of evidence proves by itself. */
@@ -87,8 +88,8 @@ function alone(evidence: Evidence): CarrierState {
   };
 }
 
-/** Returns a negative number if `a` wins over `b`, and zero only if both are equal. */
-function compare(a: Evidence, b: Evidence): number {
+/** Returns a negative number if `a` outranks `b`, and zero only if both are equal. */
+export function compareEvidence(a: Evidence, b: Evidence): number {
   const byTime = rank[b.status] - rank[a.status] || a.at - b.at;
   return byTime || order(a.error?.code, b.error?.code) || order(errorKey(a), errorKey(b));
 }

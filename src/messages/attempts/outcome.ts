@@ -1,0 +1,126 @@
+/**
+ * The outcome of a message: what all of its attempts together make of it. An answer, a receipt or a
+ * look-up changes one attempt. The message then gets the state that its attempts give it, so the
+ * order of what carriers report does not matter, and neither does a repetition.
+ */
+import type { NextAttempt, PlannedAttempt } from "../routes/route-rules.ts";
+import type { AttemptRow, MessageRow } from "../rows.ts";
+import { endOf, expiredState, isArrived, type NewState } from "../rules.ts";
+import { answerLost } from "./carrier-reports.ts";
+import { compareEvidence, merge, type CarrierState } from "./evidence.ts";
+
+/** What a message becomes. */
+export interface Outcome {
+  readonly state: NewState;
+  /** The columns that name the carrier of the message. */
+  readonly columns: Partial<MessageRow>;
+}
+
+/**
+ * Returns the outcome of a message with these attempts, oldest first. The first of these that
+ * applies decides:
+ * 1. Proof that an attempt arrived.
+ * 2. An attempt that a carrier has accepted and not given up.
+ * 3. The last attempt, while its call goes on.
+ * 4. The next attempt, if there is one within the time to live.
+ * 5. The last attempt whose answer is lost or that its carrier gave up.
+ * 6. The refusal of the last attempt.
+ *
+ * A message that has ended is not sent again, and only proof changes it. Returns undefined if it
+ * stays as it is. `plan` returns the next attempt after the last one.
+ */
+export function outcomeOf(
+  message: MessageRow,
+  made: readonly AttemptRow[],
+  now: number,
+  plan: () => NextAttempt,
+): Outcome | undefined {
+  const last = made.at(-1);
+  const deciding = findArrived(made) ?? findAccepted(made);
+  if (deciding !== undefined) return provenBy(deciding, made);
+  const hasEnded = endOf(message.status, message.ended_as) !== null;
+  if (!hasEnded && last?.outcome === "pending") return sending(message, last);
+  const next = hasEnded ? "none" : plan();
+  if (next !== "none" && next.at < (message.expires_at ?? Infinity)) {
+    return waiting(message, next, now);
+  }
+  const open = made.findLast(
+    (each) => isGivenUp(each) || (!hasEnded && each.outcome === "ambiguous"),
+  );
+  if (open !== undefined) return isGivenUp(open) ? provenBy(open, made) : lost(message, open);
+  if (hasEnded) return undefined;
+  if (next !== "none") return { state: expiredState, columns: {} };
+  return { state: { status: "failed", error: last?.error ?? answerLost }, columns: {} };
+}
+
+/** An attempt that its carrier had, which is proved. */
+type Proven = AttemptRow & { readonly evidence: CarrierState };
+
+const isProven = (attempt: AttemptRow): attempt is Proven => attempt.evidence !== null;
+
+const isGivenUp = (attempt: AttemptRow): attempt is Proven =>
+  attempt.evidence?.status === "undelivered";
+
+/** Returns the attempt with the highest evidence, if that proves its arrival. */
+function findArrived(made: readonly AttemptRow[]): Proven | undefined {
+  const [first] = made.filter(isProven).toSorted((a, b) => compareEvidence(a.evidence, b.evidence));
+  return first !== undefined && isArrived(first.evidence.status) ? first : undefined;
+}
+
+/** Returns the last attempt with the highest status among those that carriers have not given up. */
+function findAccepted(made: readonly AttemptRow[]): Proven | undefined {
+  const accepted = made
+    .filter(isProven)
+    .filter(({ evidence }) => evidence.status !== "undelivered");
+  return accepted.findLast(({ evidence }) => evidence.status === "unconfirmed") ?? accepted.at(-1);
+}
+
+/** The message has the status that an attempt proves. Once it arrived, all evidence counts. */
+function provenBy(deciding: Proven, made: readonly AttemptRow[]): Outcome {
+  const { evidence, number: basis } = deciding;
+  const state = isArrived(evidence.status)
+    ? made.filter(isProven).reduce((known, each) => merge(known, each.evidence), evidence)
+    : evidence;
+  return { state, columns: { ...carrierOf(deciding), basis } };
+}
+
+/** The columns of a message that no carrier is known to have. */
+const unproven = { basis: null, sent_at: null, delivered_at: null, read_at: null } as const;
+
+function sending({ expires_at, attempts }: MessageRow, last: AttemptRow): Outcome {
+  return {
+    state: { status: "sending", expires_at: expires_at ?? Infinity, attempts },
+    columns: { ...carrierOf(last), ...unproven },
+  };
+}
+
+/** The message waits for its next attempt. A deferral goes on until its own end. */
+function waiting(message: MessageRow, next: PlannedAttempt, now: number): Outcome {
+  const { status, send_at, retry_at, attempts } = message;
+  const expires_at = message.expires_at ?? Infinity;
+  const columns = { transport: next.transport, provider_message_id: null, ...unproven };
+  if (status === "scheduled" && send_at !== null && next.at <= send_at) {
+    return { state: { status, send_at, expires_at, attempts }, columns };
+  }
+  // The time that was planned before stands, unless a carrier asks for a later one.
+  const isPlanned =
+    status === "queued" && retry_at !== null && next.transport === message.transport;
+  const due_at = isPlanned && next.at <= Math.max(retry_at, now) ? retry_at : next.at;
+  return { state: { status: "queued", due_at, expires_at, attempts }, columns };
+}
+
+/** The message may have been sent, and only a look-up or a receipt can tell. */
+export function lost({ expires_at, attempts }: MessageRow, attempt: AttemptRow): Outcome {
+  const error = attempt.error ?? answerLost;
+  return {
+    state: { status: "ambiguous", expires_at: expires_at ?? Infinity, attempts, error },
+    columns: { ...carrierOf(attempt), ...unproven },
+  };
+}
+
+function carrierOf({
+  transport,
+  provider_message_id,
+}: AttemptRow): Pick<MessageRow, "transport" | "provider_message_id"> {
+  return { transport, provider_message_id };
+}

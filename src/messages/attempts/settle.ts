@@ -1,0 +1,157 @@
+/**
+ * Stores what becomes known of an attempt, and gives the message the state that follows from all of
+ * its attempts. Every answer, receipt and look-up takes this path.
+ */
+import type { Services } from "../../operations/index.ts";
+import { StorageConflict, type Seen } from "../../ports/index.ts";
+import { arm } from "../../queue/index.ts";
+import type { Tx } from "../../store/index.ts";
+import { followUpJob, sendJob } from "../job-orders.ts";
+import {
+  attempts,
+  attemptsOfMessage,
+  messages,
+  type AttemptRow,
+  type MessageRow,
+} from "../rows.ts";
+import type { Expired, Failed } from "../rules.ts";
+import { stateColumns } from "../stored-state.ts";
+import { writeState, writeTimeline } from "../write-state.ts";
+import { listAttempts, type MessageAndAttempt } from "./attempts.ts";
+import { answerLost, type Reported } from "./carrier-reports.ts";
+import { firstFollowUpAt } from "./follow-up-times.ts";
+import { nextAttempt } from "./next-attempt.ts";
+import { lost, outcomeOf, type Outcome } from "./outcome.ts";
+
+/** Settles a message after the answer to an attempt, or after that answer was lost. */
+export async function settleAnswer(
+  tx: Tx,
+  services: Services,
+  pair: MessageAndAttempt,
+  reported: Reported,
+): Promise<MessageAndAttempt> {
+  // An attempt counted as lost keeps its entry. The late answer gets a separate entry.
+  const isLate = pair.attempt.answered_at !== null;
+  if (!isLate) return settle(tx, services, pair, { ...reported, answered_at: tx.now });
+  const settled = await settle(tx, services, pair, reported);
+  if (settled.message.status !== pair.message.status) {
+    writeTimeline(tx, pair.message, settled.message, null);
+  }
+  return settled;
+}
+
+/** Stores the changed columns of an attempt, and settles its message. */
+export async function settle(
+  tx: Tx,
+  services: Services,
+  { message: before, attempt }: MessageAndAttempt,
+  columns: Reported & Partial<Pick<AttemptRow, "answered_at" | "lookups">>,
+): Promise<MessageAndAttempt> {
+  const changed = { ...attempt, ...columns };
+  const stored = before.attempts > 1 ? await listAttempts(tx, before) : [];
+  const others = stored.filter(({ id }) => id !== attempt.id);
+  const made = [...others, changed].toSorted((a, b) => a.number - b.number);
+  const last = made.at(-1) ?? changed;
+  const outcome = outcomeOf(before, made, tx.now, () =>
+    nextAttempt(services, before, made, last, tx.now),
+  );
+  // Commands that choose a next attempt read all attempts and write the message. The message is
+  // written in any case, so that two of them conflict, and one of them runs again.
+  const after =
+    (outcome && (await writeOutcome(tx, before, outcome))) ?? tx.touch(messages, before);
+
+  const isFirstAnswer = attempt.answered_at === null && changed.answered_at !== null;
+  const written = tx.update(attempts, attempt, {
+    ...columns,
+    ...(isFirstAnswer && {
+      answer_id: tx.drawId("ent"),
+      answer_version: after.version,
+      led_to: after.status === before.status ? null : after.status,
+    }),
+    ...(last === changed && plannedTime(after)),
+  });
+  const failed = after.status === "queued" ? others.find((each) => each === last) : undefined;
+  if (failed !== undefined) tx.update(attempts, failed, plannedTime(after));
+  await armNext(tx, before, after);
+  const isMoved = after.status !== before.status || after.basis !== before.basis;
+  if (isMoved) await armFollowUps(tx, services, after, [...others, written]);
+  else if (written.outcome !== attempt.outcome) await armFollowUps(tx, services, after, [written]);
+  return { message: after, attempt: written };
+}
+
+/** Writes an outcome. Returns undefined if the message has it already. */
+async function writeOutcome(
+  tx: Tx,
+  before: Seen<MessageRow>,
+  { state, columns }: Outcome,
+): Promise<Seen<MessageRow> | undefined> {
+  const isSame = Object.entries({ ...columns, ...stateColumns(state) }).every(([name, value]) => {
+    const stored: unknown = Reflect.get(before, name);
+    return stored === value || JSON.stringify(stored) === JSON.stringify(value);
+  });
+  return isSame ? undefined : writeState(tx, before, state, columns);
+}
+
+/** When the next attempt is due, for the attempt that it follows. */
+function plannedTime({ status, retry_at }: MessageRow): Partial<AttemptRow> {
+  return status === "queued" ? { next_attempt_at: retry_at } : {};
+}
+
+/** Arms the job of a message that goes on. The job may be gone, if its claim was lost. */
+async function armNext(tx: Tx, before: MessageRow, after: MessageRow): Promise<void> {
+  if (after.status === "queued") await arm(tx, sendJob(after, after.retry_at ?? tx.now));
+  // The engine that made the call may have stopped. The job then records the lost answer.
+  if (after.status === "sending" && before.status !== "sending")
+    await arm(tx, sendJob(after, tx.now));
+}
+
+/** Schedules the follow-ups that attempts need with the present status of their message. */
+async function armFollowUps(
+  tx: Tx,
+  { factsByTransport }: Services,
+  message: MessageRow,
+  made: readonly AttemptRow[],
+): Promise<void> {
+  for (const attempt of made) {
+    const at = firstFollowUpAt(attempt, message, factsByTransport, tx.now);
+    if (at !== undefined) await arm(tx, followUpJob(attempt, at));
+  }
+}
+
+/**
+ * Records that the answer to a message's last attempt is lost. The caller holds the claim, so the
+ * engine that made the attempt has stopped or stalled.
+ */
+export async function recordLostAnswer(
+  tx: Tx,
+  services: Services,
+  message: Seen<MessageRow>,
+): Promise<Seen<MessageRow>> {
+  const attempt = await tx.get(attemptsOfMessage, [message.id, message.attempts]);
+  // The reads of a command may be from different moments, and an erasure removes both rows.
+  if (attempt === undefined) {
+    throw new StorageConflict(`message ${message.id} has status sending but no attempt`);
+  }
+  const isLost = { outcome: "ambiguous", error: answerLost } as const;
+  const settled = await settleAnswer(tx, services, { message, attempt }, isLost);
+  return settled.message;
+}
+
+/**
+ * Ends a queued message that is denied or has expired. It becomes `ambiguous` if an attempt may
+ * have sent it.
+ */
+export async function endQueued(
+  tx: Tx,
+  services: Services,
+  message: Seen<MessageRow>,
+  ending: Expired | Failed,
+): Promise<Seen<MessageRow>> {
+  const made = await listAttempts(tx, message);
+  const open = made.findLast(({ outcome }) => outcome === "ambiguous");
+  if (open === undefined) return writeState(tx, message, ending);
+  const { state, columns } = lost(message, open);
+  const updated = await writeState(tx, message, state, columns);
+  await armFollowUps(tx, services, updated, made);
+  return updated;
+}
