@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { answerLost, carrierError, proved } from "../../src/messages/attempts/carrier-reports.ts";
 import type { Evidence } from "../../src/messages/attempts/evidence.ts";
 import { nextAttempt } from "../../src/messages/attempts/next-attempt.ts";
-import { outcomeOf } from "../../src/messages/attempts/outcome.ts";
+import { endingOf, outcomeOf } from "../../src/messages/attempts/outcome.ts";
 import { retryDelays, type NextAttempt } from "../../src/messages/routes/route-rules.ts";
 import { initialColumns, type AttemptRow, type MessageRow } from "../../src/messages/rows.ts";
 import type { CarrierErrorCode } from "../../src/ports/carrier-errors.ts";
@@ -219,6 +219,16 @@ describe("a message", () => {
     }
     const ended = { status: "sent", ended_as: "expired" } as const;
     expect(ends(made("undelivered"), next, ended)).toEqual(["undelivered", "first", 1]);
+  });
+
+  it("that is denied or has expired ends so, unless a carrier may have it or has had it", () => {
+    const denied = { status: "failed", error: reason("unknown", true) } as const;
+    const endOf = (...kinds: readonly Kind[]) =>
+      endingOf(messageWith({ status: "queued" }), made(...kinds), denied).state;
+    expect(endOf()).toBe(denied);
+    expect(endOf("refused")).toBe(denied);
+    expect(endOf("lost", "refused")).toMatchObject({ status: "ambiguous", error: answerLost });
+    expect(endOf("undelivered", "refused")).toMatchObject({ status: "undelivered", error: given });
   });
 
   it("keeps the time that was planned, unless a carrier asks for a later one", () => {

@@ -5,7 +5,14 @@
  */
 import type { NextAttempt, PlannedAttempt } from "../routes/route-rules.ts";
 import type { AttemptRow, MessageRow } from "../rows.ts";
-import { endOf, expiredState, isArrived, type NewState } from "../rules.ts";
+import {
+  endOf,
+  expiredState,
+  isArrived,
+  type Expired,
+  type Failed,
+  type NewState,
+} from "../rules.ts";
 import { answerLost } from "./carrier-reports.ts";
 import { compareEvidence, merge, type CarrierState } from "./evidence.ts";
 
@@ -35,22 +42,35 @@ export function outcomeOf(
   now: number,
   plan: () => NextAttempt,
 ): Outcome | undefined {
-  const last = made.at(-1);
   const deciding = findArrived(made) ?? findAccepted(made);
   if (deciding !== undefined) return provenBy(deciding, made);
-  const hasEnded = endOf(message.status, message.ended_as) !== null;
-  if (!hasEnded && last?.outcome === "pending") return sending(message, last);
-  const next = hasEnded ? "none" : plan();
-  if (next !== "none" && next.at < (message.expires_at ?? Infinity)) {
-    return waiting(message, next, now);
+  if (endOf(message.status, message.ended_as) !== null) {
+    const givenUp = made.findLast(isGivenUp);
+    return givenUp && provenBy(givenUp, made);
   }
-  const open = made.findLast(
-    (each) => isGivenUp(each) || (!hasEnded && each.outcome === "ambiguous"),
-  );
-  if (open !== undefined) return isGivenUp(open) ? provenBy(open, made) : lost(message, open);
-  if (hasEnded) return undefined;
-  if (next !== "none") return { state: expiredState, columns: {} };
-  return { state: { status: "failed", error: last?.error ?? answerLost }, columns: {} };
+  const last = made.at(-1);
+  if (last?.outcome === "pending") return sending(message, last);
+  const next = plan();
+  if (next === "none") {
+    return endingOf(message, made, { status: "failed", error: last?.error ?? answerLost });
+  }
+  return next.at < (message.expires_at ?? Infinity)
+    ? waiting(message, next, now)
+    : endingOf(message, made, expiredState);
+}
+
+/**
+ * Returns the outcome of a message that is not sent again: `ending`, unless a carrier may have it or
+ * has had it. Then the last attempt of that kind decides.
+ */
+export function endingOf(
+  message: MessageRow,
+  made: readonly AttemptRow[],
+  ending: Expired | Failed,
+): Outcome {
+  const open = made.findLast((each) => isGivenUp(each) || each.outcome === "ambiguous");
+  if (open === undefined) return { state: ending, columns: {} };
+  return isGivenUp(open) ? provenBy(open, made) : lost(message, open);
 }
 
 /** An attempt that its carrier had, which is proved. */
@@ -110,7 +130,7 @@ function waiting(message: MessageRow, next: PlannedAttempt, now: number): Outcom
 }
 
 /** The message may have been sent, and only a look-up or a receipt can tell. */
-export function lost({ expires_at, attempts }: MessageRow, attempt: AttemptRow): Outcome {
+function lost({ expires_at, attempts }: MessageRow, attempt: AttemptRow): Outcome {
   const error = attempt.error ?? answerLost;
   return {
     state: { status: "ambiguous", expires_at: expires_at ?? Infinity, attempts, error },

@@ -21,7 +21,7 @@ import { listAttempts, type MessageAndAttempt } from "./attempts.ts";
 import { answerLost, type Reported } from "./carrier-reports.ts";
 import { firstFollowUpAt } from "./follow-up-times.ts";
 import { nextAttempt } from "./next-attempt.ts";
-import { lost, outcomeOf, type Outcome } from "./outcome.ts";
+import { endingOf, outcomeOf, type Outcome } from "./outcome.ts";
 
 /** Settles a message after the answer to an attempt, or after that answer was lost. */
 export async function settleAnswer(
@@ -101,8 +101,9 @@ function plannedTime({ status, retry_at }: MessageRow): Partial<AttemptRow> {
 async function armNext(tx: Tx, before: MessageRow, after: MessageRow): Promise<void> {
   if (after.status === "queued") await arm(tx, sendJob(after, after.retry_at ?? tx.now));
   // The engine that made the call may have stopped. The job then records the lost answer.
-  if (after.status === "sending" && before.status !== "sending")
+  if (after.status === "sending" && before.status !== "sending") {
     await arm(tx, sendJob(after, tx.now));
+  }
 }
 
 /** Schedules the follow-ups that attempts need with the present status of their message. */
@@ -138,8 +139,8 @@ export async function recordLostAnswer(
 }
 
 /**
- * Ends a queued message that is denied or has expired. It becomes `ambiguous` if an attempt may
- * have sent it.
+ * Ends a queued message that is denied or has expired. An attempt that may have sent it, or that its
+ * carrier gave up, decides instead.
  */
 export async function endQueued(
   tx: Tx,
@@ -148,10 +149,8 @@ export async function endQueued(
   ending: Expired | Failed,
 ): Promise<Seen<MessageRow>> {
   const made = await listAttempts(tx, message);
-  const open = made.findLast(({ outcome }) => outcome === "ambiguous");
-  if (open === undefined) return writeState(tx, message, ending);
-  const { state, columns } = lost(message, open);
-  const updated = await writeState(tx, message, state, columns);
-  await armFollowUps(tx, services, updated, made);
-  return updated;
+  const { state, columns } = endingOf(message, made, ending);
+  const ended = await writeState(tx, message, state, columns);
+  await armFollowUps(tx, services, ended, made);
+  return ended;
 }

@@ -58,8 +58,8 @@ export function checkQueued(
 }
 
 /**
- * Ends a denied message: it fails, or is ambiguous if an attempt may have sent it. Schedules a
- * deferred one anew, so that later messages need not wait for it.
+ * Ends a denied message, and schedules a deferred one anew, so that later messages need not wait for
+ * it.
  */
 export async function denyOrDefer(
   tx: Tx,
