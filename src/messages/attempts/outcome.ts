@@ -60,8 +60,8 @@ export function outcomeOf(
 }
 
 /**
- * Returns the outcome of a message that is not sent again: `ending`, unless a carrier may have it or
- * has had it. Then the last attempt of that kind decides.
+ * Returns the outcome of a message that is not sent again. It ends with `ending`, unless a carrier
+ * may have it or has had it. Then the last attempt of that kind decides.
  */
 export function endingOf(
   message: MessageRow,

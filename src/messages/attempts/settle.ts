@@ -45,7 +45,7 @@ export async function settle(
   tx: Tx,
   services: Services,
   { message: before, attempt }: MessageAndAttempt,
-  columns: Reported & Partial<Pick<AttemptRow, "answered_at" | "lookups">>,
+  columns: Reported & Partial<Pick<AttemptRow, "answered_at">>,
 ): Promise<MessageAndAttempt> {
   const changed = { ...attempt, ...columns };
   const stored = before.attempts > 1 ? await listAttempts(tx, before) : [];
@@ -57,10 +57,11 @@ export async function settle(
   );
   // Commands that choose a next attempt read all attempts and write the message. The message is
   // written in any case, so that two of them conflict, and one of them runs again.
-  const after =
-    (outcome && (await writeOutcome(tx, before, outcome))) ?? tx.touch(messages, before);
-
+  const after = isNews(before, outcome)
+    ? await writeState(tx, before, outcome.state, outcome.columns)
+    : tx.touch(messages, before);
   const isFirstAnswer = attempt.answered_at === null && changed.answered_at !== null;
+  const planned = after.status === "queued" && { next_attempt_at: after.retry_at };
   const written = tx.update(attempts, attempt, {
     ...columns,
     ...(isFirstAnswer && {
@@ -68,42 +69,30 @@ export async function settle(
       answer_version: after.version,
       led_to: after.status === before.status ? null : after.status,
     }),
-    ...(last === changed && plannedTime(after)),
+    ...(last === changed && planned),
   });
-  const failed = after.status === "queued" ? others.find((each) => each === last) : undefined;
-  if (failed !== undefined) tx.update(attempts, failed, plannedTime(after));
-  await armNext(tx, before, after);
+  const other = others.find((each) => each === last);
+  if (other !== undefined && planned) tx.update(attempts, other, planned);
+
+  // The jobs may be gone: their claims may be lost, or the engine that made a call has stopped.
+  const isUnderway = after.status === "sending" && before.status !== "sending";
+  if (after.status === "queued" || isUnderway) {
+    await arm(tx, sendJob(after, after.retry_at ?? tx.now));
+  }
   const isMoved = after.status !== before.status || after.basis !== before.basis;
   if (isMoved) await armFollowUps(tx, services, after, [...others, written]);
   else if (written.outcome !== attempt.outcome) await armFollowUps(tx, services, after, [written]);
   return { message: after, attempt: written };
 }
 
-/** Writes an outcome. Returns undefined if the message has it already. */
-async function writeOutcome(
-  tx: Tx,
-  before: Seen<MessageRow>,
-  { state, columns }: Outcome,
-): Promise<Seen<MessageRow> | undefined> {
-  const isSame = Object.entries({ ...columns, ...stateColumns(state) }).every(([name, value]) => {
-    const stored: unknown = Reflect.get(before, name);
-    return stored === value || JSON.stringify(stored) === JSON.stringify(value);
+/** Whether a message has another state or carrier than the outcome of its attempts. */
+function isNews(message: MessageRow, outcome: Outcome | undefined): outcome is Outcome {
+  if (outcome === undefined) return false;
+  const { state, columns } = outcome;
+  return Object.entries({ ...columns, ...stateColumns(state) }).some(([name, value]) => {
+    const stored: unknown = Reflect.get(message, name);
+    return stored !== value && JSON.stringify(stored) !== JSON.stringify(value);
   });
-  return isSame ? undefined : writeState(tx, before, state, columns);
-}
-
-/** When the next attempt is due, for the attempt that it follows. */
-function plannedTime({ status, retry_at }: MessageRow): Partial<AttemptRow> {
-  return status === "queued" ? { next_attempt_at: retry_at } : {};
-}
-
-/** Arms the job of a message that goes on. The job may be gone, if its claim was lost. */
-async function armNext(tx: Tx, before: MessageRow, after: MessageRow): Promise<void> {
-  if (after.status === "queued") await arm(tx, sendJob(after, after.retry_at ?? tx.now));
-  // The engine that made the call may have stopped. The job then records the lost answer.
-  if (after.status === "sending" && before.status !== "sending") {
-    await arm(tx, sendJob(after, tx.now));
-  }
 }
 
 /** Schedules the follow-ups that attempts need with the present status of their message. */
@@ -139,8 +128,8 @@ export async function recordLostAnswer(
 }
 
 /**
- * Ends a queued message that is denied or has expired. An attempt that may have sent it, or that its
- * carrier gave up, decides instead.
+ * Ends a queued message that is denied or has expired. An attempt that may have sent it, or was
+ * given up by its carrier, decides instead.
  */
 export async function endQueued(
   tx: Tx,
