@@ -58,7 +58,7 @@ export function checkQueued(
 }
 
 /**
- * Ends a denied message. Schedules a deferred one anew, so that later messages need not wait for it.
+ * Ends a denied message. Schedules a deferred one anew, so that later messages do not wait for it.
  */
 export async function denyOrDefer(
   tx: Tx,
