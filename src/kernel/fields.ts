@@ -190,8 +190,9 @@ export function wholeRecord<T>(
         path: ["__proto__"],
       });
     }
-    if (Object.keys(value).length > maxKeys) {
-      const message = `must have at most ${maxKeys} keys`;
+    const keys = Object.keys(value).length;
+    if (keys > maxKeys) {
+      const message = `must have at most ${maxKeys} keys, got ${keys}`;
       context.addIssue({ code: "custom", message, params: { code } });
       return value;
     }

@@ -1,6 +1,6 @@
 /** Reads the body of an import: NDJSON, a JSON value on each line. */
 import { ByteCollector, TidingsError } from "../../kernel/index.ts";
-import { checkDepth } from "./request-body.ts";
+import { checkDepth, decodeUtf8, parseJson } from "./request-body.ts";
 
 /** The content type of NDJSON: JSON values, one per line. */
 const ndjson =
@@ -19,7 +19,6 @@ interface LineLimits {
 }
 
 const lineFeed = 10;
-const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 /**
  * Yields the value of each line, or the error of a line that cannot be parsed. Blank lines are
@@ -77,16 +76,14 @@ async function* split(
 /** Returns undefined for a blank line. */
 function parsed(line: Uint8Array, depth: number): unknown {
   try {
-    const text = utf8.decode(line);
+    const text = decodeUtf8(line, "line");
     if (text.trim() === "") return undefined;
-    const value: unknown = JSON.parse(text);
+    const value = parseJson(text, "line");
     checkDepth(value, depth);
     return value;
   } catch (error) {
-    // The parser's message quotes the line, so it is not passed on.
-    return error instanceof TidingsError
-      ? error
-      : new TidingsError("malformed_json", "The line is not valid JSON in UTF-8.");
+    if (error instanceof TidingsError) return error;
+    throw error;
   }
 }
 

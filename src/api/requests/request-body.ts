@@ -128,11 +128,25 @@ function parsed(
   if (Buffer.byteLength(source) > maxBytes) throw tooLarge(maxBytes);
   if (source.length === 0) return {};
   if (type === undefined) throw notJson(takesLines);
+  return parseJson(typeof source === "string" ? source : decodeUtf8(source, "body"), "body");
+}
+
+/** @throws TidingsError `malformed_json` */
+export function decodeUtf8(bytes: Uint8Array, name: "body" | "line"): string {
   try {
-    return JSON.parse(typeof source === "string" ? source : utf8.decode(source));
+    return utf8.decode(bytes);
   } catch {
-    // The parser's message quotes the body, which may hold secrets.
-    throw new TidingsError("malformed_json", "The body is not valid JSON in UTF-8.");
+    throw new TidingsError("malformed_json", `The ${name} is not valid UTF-8.`);
+  }
+}
+
+/** @throws TidingsError `malformed_json` */
+export function parseJson(text: string, name: "body" | "line"): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // The parser's message quotes the text, which may hold secrets.
+    throw new TidingsError("malformed_json", `The ${name} is not valid JSON.`);
   }
 }
 
@@ -150,7 +164,11 @@ function walk(value: unknown, left: number, path: string[], errors: FieldError[]
   if (typeof value !== "object" || value === null) return;
   if (left === 0) {
     throw invalid([
-      { ...inBody(path), code: "too_deep", message: "The body is nested too deeply." },
+      {
+        ...inBody(path),
+        code: "too_deep",
+        message: `is nested too deeply: at most ${path.length} levels of objects and lists`,
+      },
     ]);
   }
   if (Array.isArray(value)) {
