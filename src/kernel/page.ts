@@ -38,7 +38,7 @@ export const pageFields = {
     ),
   // A loop in process begins with null. Over HTTP every value is a string.
   cursor: z
-    .preprocess((value) => value ?? undefined, z.string().min(1).max(1_000).optional())
+    .preprocess((value) => value ?? undefined, z.string().optional())
     .optional()
     .describe("`next_cursor` of the previous page."),
 };

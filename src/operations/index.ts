@@ -80,10 +80,12 @@ export { defineHook, type Hook, onHook, runHook } from "./hooks.ts";
 export type { Module, Tag } from "./module.ts";
 export {
   checkedKey,
+  describeWrongKey,
   type IdempotencyKey,
   idempotencyKeyOf,
   isIdempotencyKey,
   storedKey,
+  validKey,
 } from "./execution/idempotency-key.ts";
 export { eraseStoredResponses, isRemembered } from "./execution/stored-responses.ts";
 export { canonicalJson, hasChanges } from "./canonical-json.ts";

@@ -52,6 +52,63 @@ describe("a wrong parameter", () => {
   });
 });
 
+it("in a cursor is one error, whatever the cursor is", async () => {
+  for (const cursor of ["", "zzz", "z".repeat(2_000)]) {
+    const answer = await call(engine.api, { path: `/v1/messages?cursor=${cursor}`, key });
+    expect(jsonOf(answer)).toMatchObject({ status: 400, code: "invalid_cursor" });
+  }
+});
+
+describe("a wrong body", () => {
+  const body = (extra: string): string => `{"to":"${hello.to}","body":"Hello",${extra}}`;
+  it.each<[name: string, raw: string | Uint8Array, detail: string]>([
+    ["no JSON", '{"to":', "The body is not valid JSON."],
+    ["no UTF-8", Buffer.from([0x22, 0xff, 0x22]), "The body is not valid UTF-8."],
+    [
+      "too deep",
+      body(`"metadata":${'{"a":'.repeat(40)}1${"}".repeat(40)}`),
+      `metadata/${"a/".repeat(30)}a: is nested too deeply: at most 32 levels of objects and lists`,
+    ],
+    [
+      "too many keys",
+      body(`"metadata":{${Array.from({ length: 51 }, (_, i) => `"k${i}":"v"`).join()}}`),
+      "metadata: must have at most 50 keys, got 51",
+    ],
+  ])("is told what is wrong and what the limit is: %s", async (_name, raw, detail) => {
+    const answer = await call(engine.api, { method: "POST", path: "/v1/messages", key, raw });
+    expect(jsonOf(answer)).toMatchObject({ detail });
+  });
+});
+
+describe("a wrong idempotency key", () => {
+  it.each<[sent: unknown, got: string]>([
+    ["order 17", "a space at character 6"],
+    ["caf\u00e9", "U+00E9 at character 4"],
+    ["", "0 characters"],
+    ["k".repeat(256), "256 characters"],
+    [17, "17"],
+  ])("is described, but not repeated: %j", async (sent, got) => {
+    const valid = "1 to 255 visible ASCII characters, without spaces";
+    const body = { ...hello, idempotency_key: sent };
+    const answer = await call(engine.api, { method: "POST", path: "/v1/messages", key, body });
+    expect(jsonOf(answer)).toMatchObject({
+      detail: `An idempotency key is ${valid}. Got ${got}.`,
+      errors: [{ pointer: "/idempotency_key" }],
+    });
+    await expect(engine.messages.send(hello, { idempotencyKey: sent as string })).rejects.toThrow(
+      `idempotencyKey: must be a string of ${valid}, got ${got}`,
+    );
+  });
+
+  it("in a header can have wrong quotes", async () => {
+    const headers = ["Idempotency-Key", '"open'];
+    const post = { method: "POST", path: "/v1/messages", key, headers, body: hello };
+    expect(jsonOf(await call(engine.api, post))["detail"]).toMatch(
+      / Got a quoted text that is empty or not complete\.$/,
+    );
+  });
+});
+
 it("are at most 100, whatever is wrong", async () => {
   const wrong = [
     { to: hello.to, body: "x", metadata: { a: Array.from({ length: 300 }, () => "PROTO") } },

@@ -1,6 +1,11 @@
 /** The idempotency key of a request. */
 import { TidingsError, type FieldPlace } from "../../kernel/index.ts";
-import { idempotencyKeyOf, isIdempotencyKey } from "../../operations/index.ts";
+import {
+  describeWrongKey,
+  idempotencyKeyOf,
+  isIdempotencyKey,
+  validKey,
+} from "../../operations/index.ts";
 
 export const idempotencyField = "idempotency_key";
 
@@ -38,18 +43,19 @@ export function refuseKey(header: string | undefined): void {
 const headerPlace = { header: "Idempotency-Key" };
 
 function keyInHeader(header: string): string {
-  return idempotencyKeyOf(header) ?? refuse(headerPlace);
+  return idempotencyKeyOf(header) ?? refuseForm(headerPlace, header);
 }
 
 function keyInField(field: unknown): string {
   if (typeof field === "string" && isIdempotencyKey(field)) return field;
-  return refuse({ pointer: `/${idempotencyField}` });
+  return refuseForm({ pointer: `/${idempotencyField}` }, field);
 }
 
-function refuse(
-  place: FieldPlace,
-  code = "invalid_format",
-  message = "An idempotency key is 1 to 255 visible ASCII characters.",
-): never {
+function refuseForm(place: FieldPlace, key: unknown): never {
+  const message = `An idempotency key is ${validKey}. Got ${describeWrongKey(key)}.`;
+  return refuse(place, "invalid_format", message);
+}
+
+function refuse(place: FieldPlace, code: string, message: string): never {
   throw new TidingsError("malformed_request", message, { errors: [{ ...place, code, message }] });
 }

@@ -6,6 +6,20 @@ export function isIdempotencyKey(text: string): boolean {
   return /^[\x21-\x7e]{1,255}$/.test(text);
 }
 
+export const validKey = "1 to 255 visible ASCII characters, without spaces";
+
+/** Says what is wrong with a key, without its text, which may be personal data. */
+export function describeWrongKey(key: unknown): string {
+  if (typeof key !== "string") return describe(key);
+  if (key.length === 0 || key.length > 255) return `${key.length} characters`;
+  const at = key.search(/[^\x21-\x7e]/);
+  // Only in a header: there, a key in quotes can be empty, or its quotes can be wrong.
+  if (at === -1) return "a quoted text that is empty or not complete";
+  const code = key.codePointAt(at) ?? 0;
+  const name = `U+${code.toString(16).toUpperCase().padStart(4, "0")}`;
+  return `${key[at] === " " ? "a space" : name} at character ${at + 1}`;
+}
+
 /** An idempotency key with its origin. */
 export type IdempotencyKey =
   /** A key that an API caller chose. */
@@ -43,8 +57,7 @@ export function checkedKey(key: unknown): string | null {
   if (key === undefined) return null;
   if (typeof key === "string" && isIdempotencyKey(key)) return key;
   const code = typeof key === "string" ? "format" : "invalid_type";
-  const got = typeof key === "string" ? "" : `, got ${describe(key)}`;
-  const message = `must be a string of 1 to 255 visible ASCII characters${got}`;
+  const message = `must be a string of ${validKey}, got ${describeWrongKey(key)}`;
   throw invalid([{ parameter: "idempotencyKey", code, message }]);
 }
 
