@@ -79,7 +79,10 @@ export interface TimelineAttempt {
   readonly outcome: "pending" | "accepted" | "rejected" | "ambiguous";
   /** The carrier's id of the message. Null while it is not known. */
   readonly provider_message_id: string | null;
-  /** Why the attempt did not succeed. Null if there is no error. */
+  /**
+   * Why the attempt did not succeed: what the carrier answered, or reported with a receipt
+   * `undelivered`, even if another receipt says that the message arrived. Null if there is no error.
+   */
   readonly error: MessageError | null;
   /** When the carrier answered, or when its answer counted as lost. Null before that. */
   readonly answered_at: string | null;
@@ -107,7 +110,11 @@ export const timelineAttemptSchema = z
       .describe("The carrier's id of the message. Null while it is not known."),
     error: messageErrorSchema
       .nullable()
-      .describe("Why the attempt did not succeed. Null if there is no error."),
+      .describe(
+        "Why the attempt did not succeed: what the carrier answered, or reported with a receipt " +
+          "`undelivered`, even if another receipt says that the message arrived. Null if there is " +
+          "no error.",
+      ),
     answered_at: timestamp
       .nullable()
       .describe("When the carrier answered, or when its answer counted as lost. Null before that."),
