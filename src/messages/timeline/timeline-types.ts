@@ -81,7 +81,8 @@ export interface TimelineAttempt {
   readonly provider_message_id: string | null;
   /**
    * Why the attempt did not succeed: what the carrier answered, or reported with a receipt
-   * `undelivered`, even if another receipt says that the message arrived. Null if there is no error.
+   * `undelivered`, even if another receipt says that the message arrived. Null if there is no
+   * error.
    */
   readonly error: MessageError | null;
   /** When the carrier answered, or when its answer counted as lost. Null before that. */
@@ -112,8 +113,8 @@ export const timelineAttemptSchema = z
       .nullable()
       .describe(
         "Why the attempt did not succeed: what the carrier answered, or reported with a receipt " +
-          "`undelivered`, even if another receipt says that the message arrived. Null if there is " +
-          "no error.",
+          "`undelivered`, even if another receipt says that the message arrived. Null if there " +
+          "is no error.",
       ),
     answered_at: timestamp
       .nullable()
