@@ -19,13 +19,13 @@ const reservedPrefixes = ["webhook-", "proxy-"];
 
 export const headerLimits = { count: 20, name: 100, value: 1_024, total: 8_192 } as const;
 
-/** A token of RFC 9110, 5.6.2. */
-const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+/** The name of a header: a token of RFC 9110, 5.6.2. */
+export const headerName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 /**
- * Visible ASCII with spaces or tabs inside. Line breaks and control characters could be read
- * differently by the client and the receiver.
+ * The value of a header: visible ASCII with spaces or tabs inside. Line breaks and control
+ * characters could be read differently by the client and the receiver.
  */
-const text = /^[!-~](?:[\t -~]*[!-~])?$/;
+export const headerValue = /^[!-~](?:[\t -~]*[!-~])?$/;
 
 interface HeaderProblem {
   /** The name of the header. Undefined when the problem concerns all headers. */
@@ -60,7 +60,7 @@ function problemOf(
   seen: ReadonlySet<string>,
 ): Omit<HeaderProblem, "name"> | undefined {
   const lower = name.toLowerCase();
-  if (!token.test(name)) {
+  if (!headerName.test(name)) {
     return {
       code: "invalid_name",
       message: "Expected a header name of letters, digits and dashes.",
@@ -83,7 +83,7 @@ function problemOf(
       message: "This header is given twice. Header names are case-insensitive.",
     };
   }
-  if (!text.test(value)) {
+  if (!headerValue.test(value)) {
     return {
       code: "invalid_value",
       message: "Expected visible ASCII characters, with spaces only between them.",

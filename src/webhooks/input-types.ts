@@ -4,7 +4,7 @@ import { defaultGraceSeconds } from "../accounts/index.ts";
 import { eventTypeSchema, type EventType } from "../events/index.ts";
 import { distinct, instant, reference, text, wholeRecord } from "../kernel/index.ts";
 import { eventPatternSchema, type EventPattern } from "./event-patterns.ts";
-import { headerLimits, headerProblems } from "./headers.ts";
+import { headerLimits, headerName, headerProblems, headerValue } from "./headers.ts";
 import {
   about,
   webhookOrderingSchema,
@@ -25,7 +25,11 @@ const events = distinct(z.array(eventPatternSchema).min(1).max(50)).describe(
 
 const headers = wholeRecord(
   z
-    .record(z.string(), z.string())
+    .record(
+      // Only for the document: `headerProblems` says what is wrong, with a code of its own.
+      z.string().meta({ maxLength: headerLimits.name, pattern: headerName.source }),
+      z.string().meta({ maxLength: headerLimits.value, pattern: headerValue.source }),
+    )
     .superRefine((given, context) => {
       for (const { name, code, message } of headerProblems(given)) {
         context.addIssue({

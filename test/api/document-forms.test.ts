@@ -96,3 +96,23 @@ test.each(writing.map((route) => ({ name: nameOf(route), route })))(
     }
   },
 );
+
+const size = { name: "size", type: "text", required: true, prompt: "Which size?" };
+
+test.each([
+  ["playbooks", "slots", [{ ...size, enum: ["Yes", "Yes"] }]],
+  ["webhooks", "headers", { "": "x" }],
+  ["webhooks", "headers", { "X Shop": "x" }],
+  ["webhooks", "headers", { [`X-${"a".repeat(99)}`]: "x" }],
+  ["webhooks", "headers", { "X-Shop": "" }],
+  ["webhooks", "headers", { "X-Shop": "a\nb" }],
+  ["webhooks", "headers", { "X-Shop": "a".repeat(1_025) }],
+])("POST /v1/%s refuses these %s, as the document does: %j", async (path, field, wrong) => {
+  const route = writing.find((each) => nameOf(each) === `POST /v1/${path}`) ?? expect.fail();
+  const request = requestOf(route, own);
+  const body = { ...request.body, [field]: wrong };
+  expect(jsonOf(await call(there.engine.api, { ...request, body }))).toMatchObject({
+    errors: [{ pointer: expect.stringMatching(`^/${field}/`) as string }],
+  });
+  expect(isDescribed(bodySchemaOf(route)?.properties?.[field] ?? {}, wrong)).toBe(false);
+});

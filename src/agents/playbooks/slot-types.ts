@@ -42,7 +42,7 @@ export interface Slot {
   readonly pattern?: string | undefined;
   /**
    * For type text: 1 to 50 options. The contact chooses one by its text or by its number in the
-   * list.
+   * list. No two options may differ only in case.
    */
   readonly enum?: readonly string[] | undefined;
   /** Whether the playbook needs an answer. If false, it continues without one. */
@@ -61,9 +61,9 @@ const options = readonlyList(
     .max(playbookLimits.options)
     .refine(
       (list) => new Set(list.map((option) => option.trim().toLowerCase())).size === list.length,
-      { error: "must not contain duplicate options" },
+      { error: "must not contain an option twice, regardless of case" },
     ),
-);
+).meta({ uniqueItems: true });
 
 const pattern = text(200).superRefine((source, context) => {
   const message = patternProblem(source);
@@ -102,7 +102,7 @@ export const slotSchema = z
       .optional()
       .describe(
         "For type text: 1 to 50 options. The contact chooses one by its text or by its number in " +
-          "the list.",
+          "the list. No two options may differ only in case.",
       ),
     required: z
       .boolean()
