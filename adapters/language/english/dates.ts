@@ -55,6 +55,8 @@ const monthForms =
   "jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|" +
   "sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?";
 const nearDays = "today|tomorrow|tmrw|tmr";
+/** Words that name the days on one side of a day: "I am away until Friday". */
+const bounds = "before|after|until|till?|from|since";
 
 /**
  * Words by which a day is not the one that it names, or only one of several: "a week tomorrow",
@@ -69,7 +71,7 @@ const pointsElsewhere = new RegExp(
     " (?:after next|or (?:the )?(?:next|following)) | next $",
     " (?:first|second|third|fourth|last|past|previous|following) " +
       `(?:${weekdayForms}|${monthForms}) `,
-    ` (?:before|after) (?:(?:the|this|next) )?(?:${weekdayForms}|${nearDays}) `,
+    ` (?:${bounds}) (?:(?:the|this|next) )?(?:${weekdayForms}|${nearDays}) `,
   ].join("|"),
 );
 /** "In -1 days" is no day, and "Friday + 2 days" is not Friday. */
@@ -96,7 +98,7 @@ const dayForm = new RegExp(String.raw`\b${dayOfMonth}\s+(?:of\s+)?${month}${year
 
 /**
  * A date with another number beside it is one of several days, as in "Dec 5 or 6", "5-6 Dec" and
- * "Dec 5, 6", unless the number is a time. "After Dec 5" is another day.
+ * "Dec 5, 6", unless the number is a time. "After Dec 5" may be another day.
  */
 const between =
   String.raw`\s*,?\s*(?:[-–—&+/]|\b(?:or|and|to|till|until|thru|through)\b)` +
@@ -107,8 +109,8 @@ const numberAfter = new RegExp(
   String.raw`^(?:${between}\d{1,2}(?!${timeMark})|` +
     String.raw`\s*,\s*\d{1,2}(?:st|nd|rd|th)?(?=${listEnd}))`,
 );
-const numberOrShiftBefore = new RegExp(
-  String.raw`\b(?:\d{1,2}(?:st|nd|rd|th)?${between}|(?:before|after)\s+(?:the\s+)?)$`,
+const numberOrBoundBefore = new RegExp(
+  String.raw`\b(?:\d{1,2}(?:st|nd|rd|th)?${between}|(?:${bounds})\s+(?:the\s+)?)$`,
 );
 /** Before a day, a number makes a list with it: "5, 6 Dec". Before a month, it does not. */
 const dayBefore = /(?<![\d:./])\d{1,2}(?:st|nd|rd|th)?\s*,\s*(?:the\s+)?$/;
@@ -122,7 +124,7 @@ function datedDays(text: string, today: Day, isMonthFirst: boolean): NamedDay[] 
         text.slice(found.index + found[0].length),
       ];
       const isUnclear =
-        numberOrShiftBefore.test(before) ||
+        numberOrBoundBefore.test(before) ||
         numberAfter.test(after) ||
         (!/\d{4}/.test(found[0]) && [before, after].some((rest) => unreadYear.test(rest)));
       return isUnclear ? null : toDay(found);
@@ -189,6 +191,8 @@ function relativeDays(words: string, today: Day): Day[] {
 interface Weekday {
   /** From 1, Monday, to 7, Sunday. */
   readonly weekday: number;
+  /** Whether it is called "this Friday". */
+  readonly isThis: boolean;
   readonly isNextWeek: boolean;
 }
 
@@ -202,6 +206,7 @@ function weekdaysIn(words: string): Weekday[] {
   return [...words.replaceAll(noWeekdays, " ").matchAll(weekdayForm)].map(
     ([, which = "", name = ""]) => ({
       weekday: weekdayNames.indexOf(name.slice(0, 3)) + 1,
+      isThis: which === "this ",
       isNextWeek: isNextWeek || which === "next ",
     }),
   );
@@ -221,8 +226,12 @@ function bareDays(text: string): number[] {
   );
 }
 
-/** The first such day after today, or the one of the week that begins on the coming Monday. */
-function dayOn({ weekday, isNextWeek }: Weekday, today: Day): Day {
+/**
+ * The first such day after today, or the one of the week that begins on the coming Monday. On a
+ * Friday, "this Friday" could be either of two days.
+ */
+function dayOn({ weekday, isThis, isNextWeek }: Weekday, today: Day): NamedDay {
+  if (isThis && weekday === today.dayOfWeek) return null;
   const monday = today.add({ days: 8 - today.dayOfWeek });
   if (isNextWeek) return monday.add({ days: weekday - 1 });
   return today.add({ days: ((weekday - today.dayOfWeek + 6) % 7) + 1 });
