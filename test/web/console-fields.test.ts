@@ -89,6 +89,67 @@ test("a dialog asks before it discards what a person entered, and Cancel does no
   await dialog.waitFor({ state: "detached" });
 });
 
+test("a changed dialog stays while its Escape key is held, and through Back and Reload until its person agrees", async ({
+  skip,
+}) => {
+  const { url, page } = await openConsole(skip);
+  await page.goto(`${url}#/events`);
+  await page.goto(`${url}#/webhooks`);
+  const dialog = page.getByRole("dialog");
+  const address = dialog.getByRole("textbox", { name: "Address" });
+  const question = dialog.getByText("Discard what you entered?");
+  await page.getByRole("button", { name: "Add webhook" }).click();
+  await page.goBack();
+  await dialog.waitFor({ state: "detached" });
+  expect(page.url()).toBe(`${url}#/events`);
+
+  await page.goForward();
+  await page.getByRole("button", { name: "Add webhook" }).click();
+  await address.fill("https://example.com/hooks");
+  for (let held = 0; held < 4; held++) await page.keyboard.down("Escape");
+  await page.keyboard.up("Escape");
+  await question.waitFor();
+  await dialog.getByRole("button", { name: "Keep editing" }).click();
+
+  const asked = page.waitForEvent("dialog");
+  const reload = page.evaluate("location.reload()").catch(() => {});
+  const warning = await asked;
+  expect(warning.type()).toBe("beforeunload");
+  await warning.dismiss().catch(() => {});
+  await reload;
+  expect(await address.inputValue()).toBe("https://example.com/hooks");
+
+  await page.evaluate("history.back()");
+  await question.waitFor();
+  expect(page.url()).toBe(`${url}#/webhooks`);
+  await dialog.getByRole("button", { name: "Keep editing" }).click();
+  expect(await address.inputValue()).toBe("https://example.com/hooks");
+  await page.evaluate("history.back()");
+  await dialog.getByRole("button", { name: "Discard" }).click();
+  await page.getByRole("heading", { name: "Events", level: 1 }).waitFor();
+  expect(page.url()).toBe(`${url}#/events`);
+});
+
+test("Cancel of a form of an agent asks before it discards a draft", async ({ skip }) => {
+  const { url, page } = await openConsole(skip);
+  await page.goto(`${url}#/agents/new`);
+  const name = page.getByRole("textbox", { name: "Name", exact: true });
+  const cancel = page.getByRole("button", { name: "Cancel" });
+  await name.fill("Ada");
+  await cancel.click();
+  await page.getByRole("button", { name: "Keep editing" }).click();
+  expect(await name.inputValue()).toBe("Ada");
+  await cancel.click();
+  await page.getByRole("button", { name: "Discard" }).click();
+  await page.getByRole("heading", { name: "Agents", level: 1 }).waitFor();
+  await page.goto(`${url}#/agents/new`);
+  await name.waitFor();
+  expect(await name.inputValue()).toBe("");
+  // Nothing would be lost.
+  await cancel.click();
+  await page.getByRole("heading", { name: "Agents", level: 1 }).waitFor();
+});
+
 test("the API page sends what its form and its command show, and keeps what a person entered", async ({
   skip,
 }) => {

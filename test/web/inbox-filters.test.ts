@@ -3,7 +3,7 @@ import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { isLong } from "../support/runs.ts";
 import { faultsOf } from "./faults.ts";
-import { openInbox } from "./shop-pages.ts";
+import { openConversation, openInbox } from "./shop-pages.ts";
 
 const row = (page: Page, hasText: string) => page.locator(".row", { hasText });
 const names = (page: Page): Promise<string[]> => page.locator(".row-name").allTextContents();
@@ -160,3 +160,26 @@ test.runIf(isLong)(
     await expect.poll(() => names(page)).toEqual(["Ann"]);
   },
 );
+
+test("a date that a person leaves half-typed is not discarded in silence", async ({ skip }) => {
+  const { url, page } = await openConversation(skip);
+  const hint = page.getByText("This is incomplete.");
+  const day = page.getByLabel("Added from");
+  await page.locator(".message").waitFor();
+  await page.keyboard.press("s");
+  await page.getByRole("option", { name: "At a date and time" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.locator("input").press("1");
+  await page.keyboard.press("Escape");
+  await dialog.getByText("Discard what you entered?").waitFor();
+  await dialog.getByRole("button", { name: "Discard" }).click();
+
+  await page.goto(`${url}#/contacts`);
+  await page.keyboard.press("f");
+  await day.press("1");
+  expect(await hint.count()).toBe(0);
+  await page.getByLabel("Added until").focus();
+  await hint.waitFor();
+  await day.fill("2026-02-01");
+  await hint.waitFor({ state: "detached" });
+});

@@ -12,6 +12,7 @@ export * from "./components/avatar.tsx";
 export * from "./components/badge.tsx";
 export * from "./components/button.tsx";
 export * from "./components/dialog.tsx";
+export { DiscardQuestion } from "./components/discard-question.tsx";
 export * from "./components/facts.tsx";
 export * from "./components/field.tsx";
 export * from "./components/icons.tsx";

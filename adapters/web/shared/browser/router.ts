@@ -18,8 +18,22 @@ export const place = signal<Place>(placeOf(location.hash));
  */
 export const placeNow = (): Place => placeOf(location.hash);
 
-window.addEventListener("hashchange", () => {
-  place.value = placeNow();
+/** Decides whether the page stays where it is, although the address has changed. */
+type Guard = () => boolean;
+
+let guard: Guard | undefined;
+
+/** Asks `stays` whenever the person changes the address. Returns what ends that. */
+export function guardPlace(stays: Guard): () => void {
+  const before = guard;
+  guard = stays;
+  return () => void (guard = before);
+}
+
+window.addEventListener("hashchange", ({ oldURL }) => {
+  // No browser can be kept from a change of the hash. So `history.back()` leads there afterwards.
+  if (guard?.() === true) history.pushState(null, "", oldURL);
+  else place.value = placeNow();
 });
 
 function placeOf(hash: string): Place {
@@ -56,8 +70,12 @@ export function goFromHere(): typeof go {
   };
 }
 
-/** Goes to a place. `replace` leaves no step in the browser's history. */
+/**
+ * Goes to a place, without the question of a guard. `replace` leaves no step in the browser's
+ * history.
+ */
 export function go(link: string, replace = false): void {
+  guard = undefined;
   if (replace) {
     history.replaceState(null, "", link);
     place.value = placeNow();

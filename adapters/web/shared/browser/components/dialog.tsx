@@ -3,6 +3,7 @@ import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { isComposing } from "../keyboard/composing.ts";
 import { text } from "../texts/shared-texts.ts";
 import { Button, IconButton } from "./button.tsx";
+import { DiscardQuestion, useLeaveGuard } from "./discard-question.tsx";
 import { useEntries } from "./entries.ts";
 
 interface DialogProps {
@@ -48,7 +49,8 @@ export function useModal(): RefObject<HTMLDialogElement | null> {
 
 /**
  * A modal dialog. The browser keeps the focus inside. Escape, a click beside it and its close
- * button close it. If a person has changed its form, they first ask. The button to cancel does not.
+ * button close it. If a person has changed its form, they first ask, as Back and Reload do. The
+ * button to cancel does not.
  */
 export function Dialog(props: DialogProps): JSX.Element {
   const {
@@ -63,18 +65,25 @@ export function Dialog(props: DialogProps): JSX.Element {
   } = props;
   const dialog = useModal();
   const entries = useEntries();
-  const [isAsking, setAsking] = useState(false);
+  /** What the person wants to do, and is asked about. */
+  const [asked, setAsked] = useState<"close" | "leave">();
   const isPressedBeside = useRef(false);
   const id = useId();
   const isForm = onSubmit !== undefined && actions !== undefined;
+  const isAtRisk = (): boolean => isForm && isDisposable !== true && entries.haveChanged();
+  useLeaveGuard({ isAtRisk, ask: () => setAsked("leave") });
   const keep = (): void => {
-    setAsking(false);
+    setAsked(undefined);
     entries.goOn();
   };
   const dismiss = (): void => {
-    if (isAsking) keep();
-    else if (isForm && isDisposable !== true && entries.haveChanged()) setAsking(true);
+    if (asked !== undefined) keep();
+    else if (isAtRisk()) setAsked("close");
     else onClose();
+  };
+  const discard = (): void => {
+    onClose();
+    if (asked === "leave") history.back();
   };
   const content = (
     <>
@@ -89,20 +98,22 @@ export function Dialog(props: DialogProps): JSX.Element {
         ref={bodyRef}
         onFocusIn={({ target }) => {
           entries.enter(target);
-          setAsking(false);
+          setAsked(undefined);
         }}
       >
         {children}
       </div>
-      {isAsking ? (
-        <Question onKeep={keep} onDiscard={onClose} />
-      ) : (
-        actions !== undefined && (
-          <footer class="dialog-actions">
-            {onSubmit !== undefined && <Button onClick={onClose}>{text("cancel")}</Button>}
-            {actions}
-          </footer>
-        )
+      {actions !== undefined && (
+        <footer class="dialog-actions">
+          {asked !== undefined ? (
+            <DiscardQuestion onKeep={keep} onDiscard={discard} />
+          ) : (
+            <>
+              {onSubmit !== undefined && <Button onClick={onClose}>{text("cancel")}</Button>}
+              {actions}
+            </>
+          )}
+        </footer>
       )}
     </>
   );
@@ -115,7 +126,8 @@ export function Dialog(props: DialogProps): JSX.Element {
       onKeyDown={(event) => {
         if (event.key !== "Escape" || isComposing(event)) return;
         event.preventDefault();
-        dismiss();
+        // A held key would ask, take the question back, and ask again.
+        if (!event.repeat) dismiss();
       }}
       onCancel={(event) => {
         event.preventDefault();
@@ -147,30 +159,5 @@ export function Dialog(props: DialogProps): JSX.Element {
         </form>
       )}
     </dialog>
-  );
-}
-
-interface QuestionProps {
-  readonly onKeep: () => void;
-  readonly onDiscard: () => void;
-}
-
-/** Asks whether to discard what was entered, in the place of the buttons of the form. */
-function Question({ onKeep, onDiscard }: QuestionProps): JSX.Element {
-  const id = useId();
-  const button = useRef<HTMLButtonElement>(null);
-  useLayoutEffect(() => button.current?.focus(), []);
-  return (
-    <footer class="dialog-actions" role="group" aria-labelledby={id}>
-      <p id={id} class="grow">
-        {text("discardEntered")}
-      </p>
-      <Button buttonRef={button} onClick={onKeep}>
-        {text("keepEditing")}
-      </Button>
-      <Button kind="danger" onClick={onDiscard}>
-        {text("discard")}
-      </Button>
-    </footer>
   );
 }

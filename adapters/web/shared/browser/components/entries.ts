@@ -7,10 +7,11 @@ const isFormField = (target: EventTarget | null): target is FormField =>
   target instanceof HTMLTextAreaElement ||
   target instanceof HTMLSelectElement;
 
+/** A half-typed date has an empty value. */
 const contentOf = (field: FormField): string =>
   field instanceof HTMLInputElement && field.type === "checkbox"
     ? String(field.checked)
-    : field.value;
+    : `${field.value}${field.validity.badInput ? " incomplete" : ""}`;
 
 interface Entries {
   /** Remembers what a field has when the person first enters it. */

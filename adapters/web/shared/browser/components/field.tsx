@@ -4,7 +4,7 @@ import type {
   PartialInputHTMLAttributes,
   TextareaHTMLAttributes,
 } from "preact";
-import { useId } from "preact/hooks";
+import { useId, useState } from "preact/hooks";
 import { text } from "../texts/shared-texts.ts";
 
 interface Labels {
@@ -81,14 +81,18 @@ interface TextFieldProps extends Labels, Given<PartialInputHTMLAttributes<HTMLIn
   readonly onCommit?: (text: string) => void;
 }
 
-/** One line of text. */
+/** One line of text, or a date. Says so when the person leaves a date half-typed. */
 export function TextField(props: TextFieldProps): JSX.Element {
   const { label, isLabelHidden, hint, problem, isOptional, type = "text", ...others } = props;
   const { onChange, onCommit, ...rest } = others;
+  const [isIncomplete, setIncomplete] = useState(false);
   // The types of inputs differ only in the roles that they allow.
   const typed: object = { type };
   return (
-    <Field {...{ label, isLabelHidden, hint, problem, isOptional }}>
+    <Field
+      {...{ label, isLabelHidden, hint, isOptional }}
+      problem={isIncomplete ? text("incomplete") : problem}
+    >
       {(attributes) => (
         <input
           class="input"
@@ -96,8 +100,13 @@ export function TextField(props: TextFieldProps): JSX.Element {
           {...rest}
           {...attributes}
           {...typed}
-          onInput={({ currentTarget }) => onChange?.(currentTarget.value)}
+          onInput={({ currentTarget }) => {
+            setIncomplete(false);
+            onChange?.(currentTarget.value);
+          }}
           onChange={({ currentTarget }) => onCommit?.(currentTarget.value)}
+          // The value of a half-typed date is empty, and its parts cause no events.
+          onBlur={({ currentTarget }) => setIncomplete(currentTarget.validity.badInput)}
         />
       )}
     </Field>

@@ -31,6 +31,7 @@ export const text = defineTexts({
   errorNotFoundHint: "It may have been removed. Check the address, or reload the page.",
   errorFinalHint: "Reload the page. If this happens again, tell an administrator.",
   errorLimited: "Too many requests. Wait a moment, then try again.",
+  incomplete: "This is incomplete. Fill in each part.",
   fieldProblem: "{field}: {message}",
 
   offlineTitle: "Not connected",

@@ -1,6 +1,14 @@
 /** The frame of a form: its page, its sections and its buttons. */
 import type { ComponentChildren, JSX } from "preact";
-import { Button, explain, go, Icon, linkTo } from "../../../../../shared/browser/index.ts";
+import { useState } from "preact/hooks";
+import {
+  Button,
+  DiscardQuestion,
+  explain,
+  go,
+  Icon,
+  linkTo,
+} from "../../../../../shared/browser/index.ts";
 import { Card, PageView } from "../../../parts/layout.tsx";
 import { t } from "../../../texts.ts";
 import { e } from "../texts.ts";
@@ -17,6 +25,7 @@ interface EditorFormProps<Values> {
 /** A page with a form, which says what the server finds wrong. */
 export function EditorForm<Values>(props: EditorFormProps<Values>): JSX.Element {
   const { kind, edited, form, children } = props;
+  const [isAsking, setAsking] = useState(false);
   const canSave = edited === undefined || form.isChanged;
   const isAgent = kind === "agents";
   const back =
@@ -31,6 +40,10 @@ export function EditorForm<Values>(props: EditorFormProps<Values>): JSX.Element 
     edited === undefined
       ? e(isAgent ? "agentCreate" : "playbookCreate")
       : e("saveVersion", { version: edited.version + 1 });
+  const leave = (): void => {
+    form.discard();
+    go(back.href);
+  };
   return (
     <PageView title={title} back={back}>
       <form
@@ -59,17 +72,18 @@ export function EditorForm<Values>(props: EditorFormProps<Values>): JSX.Element 
             </p>
           )}
           <div class="editor-buttons">
-            <Button
-              onClick={() => {
-                form.discard();
-                go(back.href);
-              }}
-            >
-              {t("cancel")}
-            </Button>
-            <Button kind="primary" type="submit" isBusy={form.isBusy} disabled={!canSave}>
-              {save}
-            </Button>
+            {isAsking ? (
+              <DiscardQuestion onKeep={() => setAsking(false)} onDiscard={leave} />
+            ) : (
+              <>
+                <Button onClick={() => (form.isChanged ? setAsking(true) : leave())}>
+                  {t("cancel")}
+                </Button>
+                <Button kind="primary" type="submit" isBusy={form.isBusy} disabled={!canSave}>
+                  {save}
+                </Button>
+              </>
+            )}
           </div>
         </footer>
       </form>
