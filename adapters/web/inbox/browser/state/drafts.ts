@@ -155,8 +155,6 @@ class Drafts<Value> {
   }
 }
 
-const maxOutgoing = 20;
-
 /** What a person has yet to do in a conversation: finish a draft, or send a message again. */
 export type Unfinished = "draft" | "unsent";
 
@@ -255,7 +253,7 @@ export function setDraft(id: string, mode: Mode, fields: Partial<Draft>): void {
 export function setOutgoing(id: string, message: Outgoing): void {
   const kept = keptOf(id).peek();
   const others = kept.outgoing.filter(({ key }) => key !== message.key);
-  conversations.set(id, { ...kept, outgoing: [...others, message].slice(-maxOutgoing) });
+  conversations.set(id, { ...kept, outgoing: [...others, message] });
 }
 
 export function removeOutgoing(id: string, key: string): void {
