@@ -339,7 +339,7 @@ test("each dialog of the console is accessible, closes by Escape and gives the f
     ["#/access/senders", "dialog", () => button("Add sender").click()],
     ["#/access/senders", "dialog", inMenu("Actions of", "Edit")],
     ["#/access/senders", "dialog", inMenu("Actions of", "Remove")],
-    [`#/access/consent/${contact_id}`, "dialog", () => button("Opt in").click()],
+    [`#/access/consent/${contact_id}`, "dialog", () => button("Record an opt-in").click()],
   ];
   // Every fourth leaves a list, a menu, forms and questions.
   const dialogs = cases(all, (each) => all.indexOf(each) % 4 === 0);

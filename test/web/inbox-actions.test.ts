@@ -183,9 +183,9 @@ test("what a person does to a conversation and its contact is done, and what fai
     ["size", "", "XL", "XL"],
     [
       "Consent",
-      "+1 415 555 0100 Not given",
+      "+1 415 555 0100 Not recorded",
       "+1 415 555 0199 Opted out",
-      "+1 415 555 0100 Not given +1 415 555 0199 Opted out",
+      "+1 415 555 0100 Not recorded +1 415 555 0199 Opted out",
     ],
     ["Conversations", "1", "1", "2"],
   ]);

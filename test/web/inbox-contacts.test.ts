@@ -360,3 +360,21 @@ test.runIf(isLong)(
     expect(await form.getByLabel("Email").getAttribute("aria-invalid")).toBe("true");
   },
 );
+
+test("an opt-in needs to say where it comes from, and an opt-out does not", async ({ skip }) => {
+  const { shop, url, page } = await openInbox(skip);
+  const { id } = await shop.contacts.create({ phone: "+14155550100", name: "Ann Keller" });
+  const status = async () => (await shop.contacts.consents(id)).data[0]?.status;
+  const open = (name: string) => page.getByRole("button", { name, exact: true }).click();
+  const dialog = page.getByRole("dialog");
+  const confirm = dialog.getByRole("button", { name: /^Record an/ });
+  await page.goto(`${url}#/contacts/${id}`);
+  await open("Record an opt-out");
+  await confirm.click();
+  await expect.poll(status).toBe("opted_out");
+  await open("Record an opt-in");
+  expect(await confirm.isDisabled()).toBe(true);
+  await dialog.getByLabel("Where this comes from").fill("Asked on the phone");
+  await confirm.click();
+  await expect.poll(status).toBe("opted_in");
+});

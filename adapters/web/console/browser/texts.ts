@@ -64,7 +64,6 @@ export const t = defineTexts({
   channels: "Channels",
   inbound: "Inbound",
   outbound: "Outbound",
-  optedOut: "Opted out",
   requestBody: "Request body",
   response: "Response",
   columnChannel: "Channel",

@@ -11,6 +11,7 @@ export * from "./components/approval.tsx";
 export * from "./components/avatar.tsx";
 export * from "./components/badge.tsx";
 export * from "./components/button.tsx";
+export * from "./components/consent.tsx";
 export * from "./components/dialog.tsx";
 export { DiscardQuestion } from "./components/discard-question.tsx";
 export * from "./components/facts.tsx";

@@ -3,7 +3,7 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import type { Contact } from "../../../../../src/index.ts";
 import {
   api,
-  Badge,
+  ConsentBadge,
   EmptyState,
   go,
   Icon,
@@ -94,7 +94,7 @@ export function ConsentTab(): JSX.Element {
                     <bdi class="truncate muted">{shownAddress(phone ?? email ?? id)}</bdi>
                   )}
                 </span>
-                {opted_out && <Badge tone="bad">{t("optedOut")}</Badge>}
+                {opted_out && <ConsentBadge status="opted_out" />}
                 <Icon name="chevron-right" />
               </a>
             </li>

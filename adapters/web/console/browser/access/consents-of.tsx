@@ -2,20 +2,20 @@ import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { Consent, Consents } from "../../../../../src/index.ts";
 import {
-  ActionDialog,
   api,
-  Badge,
   Button,
+  ConsentBadge,
+  consentChange,
+  ConsentDialog,
+  consentName,
+  consentTones,
   dateTime,
   Icon,
   linkTo,
   LoadState,
   may,
   shownAddress,
-  TextField,
-  toast,
   useResource,
-  type Tone,
 } from "../../../shared/browser/index.ts";
 import { useCoalesced, useLive } from "../live.ts";
 import { Card } from "../parts/layout.tsx";
@@ -54,9 +54,9 @@ export function ConsentsOf({ id, onChanged }: ConsentsOfProps): JSX.Element {
         />
       ))}
       {changing && (
-        <ChangeDialog
+        <ConsentDialog
+          contactId={id}
           consent={changing}
-          path={path}
           onClose={() => setChanging(undefined)}
           onDone={() => {
             void resource.reload();
@@ -67,15 +67,6 @@ export function ConsentsOf({ id, onChanged }: ConsentsOfProps): JSX.Element {
     </Card>
   );
 }
-
-const tones: { readonly [status in Consent["status"]]: Tone } = {
-  opted_in: "good",
-  opted_out: "bad",
-  unknown: "neutral",
-};
-
-const statusName = (status: Consent["status"]): string =>
-  ({ opted_in: t("optedIn"), opted_out: t("optedOut"), unknown: t("consentUnknown") })[status];
 
 interface ConsentViewProps {
   readonly consent: Consent;
@@ -89,11 +80,11 @@ function ConsentView({ consent, onChange }: ConsentViewProps): JSX.Element {
       <header class="card-header">
         <bdi class="strong">{shownAddress(address)}</bdi>
         <span class="muted">{t(medium === "text" ? "mediumText" : "channelWebchat")}</span>
-        <Badge tone={tones[status]}>{statusName(status)}</Badge>
+        <ConsentBadge status={status} />
         <span class="grow" />
         {may("contacts:write") && (
           <Button isSmall onClick={onChange}>
-            {t(status === "opted_out" ? "optIn" : "optOut")}
+            {consentChange(consent)}
           </Button>
         )}
       </header>
@@ -109,12 +100,12 @@ function ConsentView({ consent, onChange }: ConsentViewProps): JSX.Element {
             key={`${at} ${evidence.slice(index).filter((each) => each.at === at).length}`}
             class="timeline-row"
           >
-            <span class={`timeline-row-icon tone-${tones[proven]}`}>
+            <span class={`timeline-row-icon tone-${consentTones[proven]}`}>
               <Icon name={proven === "opted_in" ? "check" : "close"} />
             </span>
             <div class="grow">
               <p class="timeline-row-title">
-                {statusName(proven)} · {source}
+                {consentName(proven)} · {source}
               </p>
               {detail !== null && <bdi class="muted">{detail}</bdi>}
               {sender !== null && <p class="muted">{shownAddress(sender)}</p>}
@@ -129,48 +120,5 @@ function ConsentView({ consent, onChange }: ConsentViewProps): JSX.Element {
         ))}
       </ol>
     </section>
-  );
-}
-
-interface ChangeDialogProps {
-  readonly consent: Consent;
-  readonly path: string;
-  readonly onDone: () => void;
-  readonly onClose: () => void;
-}
-
-function ChangeDialog({ consent, path, onDone, onClose }: ChangeDialogProps): JSX.Element {
-  const [detail, setDetail] = useState("");
-  const status = consent.status === "opted_out" ? "opted_in" : "opted_out";
-  const action = t(status === "opted_in" ? "optIn" : "optOut");
-  return (
-    <ActionDialog
-      title={`${action}: ${shownAddress(consent.address)}`}
-      confirm={action}
-      kind={status === "opted_in" ? "primary" : "danger"}
-      canConfirm={status === "opted_out" || detail.trim() !== ""}
-      onClose={onClose}
-      onConfirm={async () => {
-        const body = { status, ...(detail.trim() !== "" && { detail: detail.trim() }) };
-        await api.put(`${path}/${consent.medium}`, body);
-        toast({ message: t("consentChanged") });
-        onClose();
-        onDone();
-      }}
-    >
-      {(problemOf) => (
-        <>
-          <p>{t(status === "opted_in" ? "optInHint" : "optOutHint")}</p>
-          <TextField
-            label={t("evidence")}
-            isOptional={status === "opted_out"}
-            placeholder={t("evidenceHint")}
-            problem={problemOf("/detail")}
-            value={detail}
-            onChange={setDetail}
-          />
-        </>
-      )}
-    </ActionDialog>
   );
 }

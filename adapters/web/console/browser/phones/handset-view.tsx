@@ -2,8 +2,8 @@ import type { JSX } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Message } from "../../../../../src/index.ts";
 import {
-  Badge,
   Button,
+  ConsentBadge,
   dateTime,
   ErrorState,
   explain,
@@ -48,7 +48,7 @@ export function HandsetView({ handset, behavior, onClose }: HandsetViewProps): J
             {behavior}
           </span>
         </span>
-        {contact?.opted_out === true && <Badge tone="bad">{t("optedOut")}</Badge>}
+        {contact?.opted_out === true && <ConsentBadge status="opted_out" />}
         {onClose && (
           <IconButton icon="close" isSmall label={t("phoneClose", { number })} onClick={onClose} />
         )}

@@ -2,29 +2,21 @@ import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { Consent, Consents, Contact } from "../../../../../src/index.ts";
 import {
-  ActionDialog,
   api,
-  Badge,
   Button,
+  ConsentBadge,
+  consentChange,
+  ConsentDialog,
+  consentName,
   dateTime,
   may,
   shortTime,
   shownAddress,
-  TextField,
-  type Tone,
 } from "../../../shared/browser/index.ts";
 import { now } from "../state/now.ts";
 import { t } from "../texts.ts";
 import { mediumName } from "../words.ts";
 import { Loaded, Section, useContactResource } from "./section.tsx";
-
-const shown: {
-  readonly [status in Consent["status"]]: { readonly tone: Tone; readonly name: () => string };
-} = {
-  opted_in: { tone: "good", name: () => t("consentIn") },
-  opted_out: { tone: "bad", name: () => t("consentOut") },
-  unknown: { tone: "neutral", name: () => t("consentUnknown") },
-};
 
 const sources = {
   keyword: () => t("evidenceKeyword"),
@@ -33,11 +25,6 @@ const sources = {
   carrier: () => t("evidenceCarrier"),
   human: () => t("evidenceHuman"),
 };
-
-export function ConsentBadge({ status }: Pick<Consent, "status">): JSX.Element {
-  const { tone, name } = shown[status];
-  return <Badge tone={tone}>{name()}</Badge>;
-}
 
 /** The consent of each address, with its evidence. */
 export function ConsentSection({ contact }: { readonly contact: Contact }): JSX.Element {
@@ -65,7 +52,7 @@ export function ConsentSection({ contact }: { readonly contact: Contact }): JSX.
                     {each.evidence.map((evidence) => (
                       <li key={evidence.at} class="evidence muted">
                         <span>
-                          {shown[evidence.status].name()}: {sources[evidence.source]()}
+                          {consentName(evidence.status)}: {sources[evidence.source]()}
                           {evidence.detail !== null && (
                             <>
                               {", "}
@@ -83,7 +70,7 @@ export function ConsentSection({ contact }: { readonly contact: Contact }): JSX.
               )}
               {may("contacts:write") && (
                 <Button isSmall onClick={() => setChanging(each)}>
-                  {t(each.status === "opted_out" ? "consentOptIn" : "consentOptOut")}
+                  {consentChange(each)}
                 </Button>
               )}
             </div>
@@ -92,50 +79,12 @@ export function ConsentSection({ contact }: { readonly contact: Contact }): JSX.
       </Loaded>
       {changing !== undefined && (
         <ConsentDialog
-          id={id}
+          contactId={id}
           consent={changing}
           onClose={() => setChanging(undefined)}
           onDone={() => void consents.reload()}
         />
       )}
     </Section>
-  );
-}
-
-interface ConsentDialogProps {
-  readonly id: string;
-  readonly consent: Consent;
-  readonly onClose: () => void;
-  readonly onDone: () => void;
-}
-
-function ConsentDialog({ id, consent, onClose, onDone }: ConsentDialogProps): JSX.Element {
-  const [detail, setDetail] = useState("");
-  const isOut = consent.status === "opted_out";
-  const title = t(isOut ? "consentOptIn" : "consentOptOut");
-  return (
-    <ActionDialog
-      title={title}
-      confirm={title}
-      kind={isOut ? "primary" : "danger"}
-      onClose={onClose}
-      onConfirm={async () => {
-        await api.put(`v1/contacts/${id}/consents/${consent.medium}`, {
-          status: isOut ? "opted_in" : "opted_out",
-          ...(detail.trim() !== "" && { detail: detail.trim() }),
-        });
-        onDone();
-        onClose();
-      }}
-    >
-      <TextField
-        label={t("consentDetail")}
-        hint={t("consentDetailHint")}
-        isOptional
-        maxLength={500}
-        value={detail}
-        onChange={setDetail}
-      />
-    </ActionDialog>
   );
 }

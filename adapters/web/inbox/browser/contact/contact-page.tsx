@@ -2,8 +2,8 @@ import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { Contact } from "../../../../../src/index.ts";
 import {
-  Badge,
   Button,
+  ConsentBadge,
   date,
   go,
   linkTo,
@@ -60,7 +60,7 @@ export function ContactPage({ id, back }: ContactPageProps): JSX.Element {
         name={contactName(row)}
         about={t("contactSince", { time: date(row.created_at) })}
       >
-        {row.opted_out && <Badge tone="bad">{t("consentOut")}</Badge>}
+        {row.opted_out && <ConsentBadge status="opted_out" />}
         {mayBegin() && isReachable(row) && (
           <div class="actions">
             <WriteButton id={id} />

@@ -1,6 +1,12 @@
 import type { JSX } from "preact";
 import type { Contact as Person } from "../../../../../src/index.ts";
-import { Avatar, Badge, date, IconButton, LoadState } from "../../../shared/browser/index.ts";
+import {
+  Avatar,
+  ConsentBadge,
+  date,
+  IconButton,
+  LoadState,
+} from "../../../shared/browser/index.ts";
 import { contacts } from "../state/contacts.ts";
 import { conversation } from "../state/conversations.ts";
 import { t } from "../texts.ts";
@@ -73,7 +79,7 @@ function Head({ contact }: { readonly contact: Person }): JSX.Element {
         </p>
         <p class="muted">{t("contactSince", { time: date(contact.created_at) })}</p>
       </div>
-      {contact.opted_out && <Badge tone="bad">{t("consentOut")}</Badge>}
+      {contact.opted_out && <ConsentBadge status="opted_out" />}
     </div>
   );
 }

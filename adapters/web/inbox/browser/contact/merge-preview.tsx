@@ -8,6 +8,7 @@ import type {
 } from "../../../../../src/index.ts";
 import {
   api,
+  ConsentBadge,
   LoadState,
   number,
   shownAddress,
@@ -15,7 +16,6 @@ import {
 } from "../../../shared/browser/index.ts";
 import { t } from "../texts.ts";
 import { contactName, mediumName, nameIn } from "../words.ts";
-import { ConsentBadge } from "./consent.tsx";
 import { useContactResource } from "./section.tsx";
 
 const maxCounted = 100;

@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { date, Select, TextField } from "../../../shared/browser/index.ts";
+import { consentName, date, Select, TextField } from "../../../shared/browser/index.ts";
 import { startOf, type ContactQuery } from "../state/contact-query.ts";
 import { labelsOfContacts } from "../state/known-labels.ts";
 import { t } from "../texts.ts";
@@ -12,7 +12,7 @@ export function contactFilters(query: ContactQuery): readonly ActiveFilter[] {
     label && { parameter: "label", label: t("filterIs", { name: t("filterLabel"), value: label }) },
     optedOut !== undefined && {
       parameter: "opted_out",
-      label: t(optedOut ? "consentOut" : "filterNotOut"),
+      label: optedOut ? consentName("opted_out") : t("filterNotOut"),
     },
     from && { parameter: "from", label: t("filterFromDay", { time: date(startOf(from)) }) },
     until && { parameter: "until", label: t("filterUntilDay", { time: date(startOf(until)) }) },
@@ -41,7 +41,7 @@ export function ContactFilterFields({ query, onChange }: FieldsProps): JSX.Eleme
         options={[
           { value: "", label: t("filterAny") },
           { value: "false", label: t("filterNotOut") },
-          { value: "true", label: t("consentOut") },
+          { value: "true", label: consentName("opted_out") },
         ]}
         onChange={(value) => onChange({ opted_out: value })}
       />

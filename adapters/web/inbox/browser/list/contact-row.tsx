@@ -3,6 +3,7 @@ import type { Contact } from "../../../../../src/index.ts";
 import {
   Avatar,
   Badge,
+  ConsentBadge,
   date,
   Icon,
   linkTo,
@@ -94,7 +95,7 @@ function Facts({ of }: OfContact): JSX.Element {
   const [first, ...others] = labels;
   return (
     <span class="row-badges">
-      {of.opted_out && <Badge tone="bad">{t("consentOut")}</Badge>}
+      {of.opted_out && <ConsentBadge status="opted_out" />}
       {first !== undefined && <Badge tip={first}>{first}</Badge>}
       {others.length > 0 && <Badge tip={labels.join(", ")}>+{others.length}</Badge>}
     </span>

@@ -54,6 +54,16 @@ export const text = defineTexts({
   deny: "Deny",
   denied: "The action is denied",
 
+  consentIn: "Opted in",
+  consentOut: "Opted out",
+  consentUnknown: "Not recorded",
+  consentOptIn: "Record an opt-in",
+  consentOptOut: "Record an opt-out",
+  consentInHint: "Messages to this address are sent again. Say how the person gave consent.",
+  consentOutHint: "No further message is sent to this address.",
+  consentDetail: "Where this comes from",
+  consentDetailHint: "For example: asked on the phone. It is kept as evidence.",
+
   themeLabel: "Appearance",
   themeSystem: "Same as the system",
   themeLight: "Light",
