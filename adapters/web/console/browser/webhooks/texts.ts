@@ -31,7 +31,6 @@ export const webhookTexts = {
   webhookRecovering: "The failed deliveries are attempted again",
   webhookRotate: "Rotate secret",
   webhookDelete: "Delete webhook",
-  webhookDeleteWord: "delete",
   webhookDeleteHint: "Its deliveries are deleted too. This cannot be undone.",
   webhookDeleted: "The webhook is deleted",
   disabledGone: "The endpoint returned 410 Gone.",

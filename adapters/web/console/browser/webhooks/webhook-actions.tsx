@@ -108,10 +108,9 @@ export function WebhookActions({
       )}
       {dialog === "delete" && (
         <ActionDialog
-          title={t("webhookDelete")}
+          title={t("deleteNamed", { name: webhook.description ?? webhook.url })}
           confirm={t("delete")}
           kind="danger"
-          word={t("webhookDeleteWord")}
           onClose={close}
           onConfirm={async () => {
             const leave = goFromHere();
