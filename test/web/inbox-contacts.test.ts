@@ -4,7 +4,7 @@ import { expect, test, type TestContext } from "vitest";
 import { newContext } from "../support/browser/chromium.ts";
 import { isLong } from "../support/runs.ts";
 import { faultsOf } from "./faults.ts";
-import { newTab, openInbox } from "./shop-pages.ts";
+import { newTab, openConversation, openInbox } from "./shop-pages.ts";
 
 const row = (page: Page, hasText: string) => page.locator(".row", { hasText });
 const title = (page: Page, name: string) => page.getByRole("heading", { level: 2, name });
@@ -377,4 +377,22 @@ test("an opt-in needs to say where it comes from, and an opt-out does not", asyn
   await dialog.getByLabel("Where this comes from").fill("Asked on the phone");
   await confirm.click();
   await expect.poll(status).toBe("opted_in");
+});
+
+test("a conversation shows at once the name that a colleague gives its contact", async ({
+  skip,
+}) => {
+  const { shop, page, contact_id, from } = await openConversation(skip);
+  const header = page.locator(".conversation-header");
+  const number = "+1 415 555 0100";
+  await header.getByRole("heading", { name: number }).waitFor();
+  // Once the page shows a message that came later, it follows the events.
+  await page.locator(".message").waitFor();
+  await shop.sandbox.inbound({ from, body: "Anybody there?" });
+  await page.locator(".message", { hasText: "Anybody there?" }).waitFor();
+  await shop.contacts.update(contact_id, { name: "Ann Keller" });
+  await header.getByRole("heading", { name: "Ann Keller" }).waitFor();
+  await row(page, "Ann Keller").waitFor();
+  await shop.contacts.update(contact_id, { name: null });
+  await header.getByRole("heading", { name: number }).waitFor();
 });

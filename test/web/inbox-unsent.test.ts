@@ -107,20 +107,25 @@ test.runIf(isLong)(
   },
 );
 
-test("each message of a long outage stays, however many they are", async ({ skip }) => {
-  const { page, refuse } = await openConversation(skip);
-  const area = page.locator(".composer-area");
-  await page.locator(".message").waitFor();
-  refuse(/messages$/);
-  const written = Array.from({ length: 22 }, (_, index) => `Answer ${index}.`);
-  for (const body of written) {
-    await area.fill(body);
-    await area.press("Control+Enter");
-    await page.locator(".message.is-out", { hasText: body }).waitFor();
-  }
-  await page.reload();
-  await expect.poll(() => page.locator(".message.is-out .bubble").allInnerTexts()).toEqual(written);
-});
+test.runIf(isLong)(
+  "each message of a long outage stays, however many they are",
+  async ({ skip }) => {
+    const { page, refuse } = await openConversation(skip);
+    const area = page.locator(".composer-area");
+    await page.locator(".message").waitFor();
+    refuse(/messages$/);
+    const written = Array.from({ length: 22 }, (_, index) => `Answer ${index}.`);
+    for (const body of written) {
+      await area.fill(body);
+      await area.press("Control+Enter");
+      await page.locator(".message.is-out", { hasText: body }).waitFor();
+    }
+    await page.reload();
+    await expect
+      .poll(() => page.locator(".message.is-out .bubble").allInnerTexts())
+      .toEqual(written);
+  },
+);
 
 test("a note that is being written never becomes a reply, and neither is lost", async ({
   skip,

@@ -11,9 +11,8 @@ import {
   TextField,
   toast,
 } from "../../../shared/browser/index.ts";
-import { conversationNow, conversations } from "../state/conversations.ts";
+import { nameSoon } from "../state/conversations.ts";
 import { contactEdits, contactFields, type ContactEdit } from "../state/drafts.ts";
-import { thread } from "../state/thread.ts";
 import { t } from "../texts.ts";
 import { Section } from "./section.tsx";
 
@@ -65,7 +64,7 @@ export function ContactForm({ contact, onChange, edit, isNew }: ContactFormProps
       setError(undefined);
       contactEdits.set(id, typedSince(edit, contactEdits.of(id).peek(), contact));
       onChange(saved);
-      rename(saved);
+      nameSoon(saved);
       toast({ message: t("saved") });
     } catch (caught) {
       setError(caught);
@@ -150,16 +149,6 @@ function typedSince(
     fields: Object.fromEntries(typed.map((field) => [field, textIn(fields, field)])),
     ...(!isSameList && attributes && { attributes }),
   };
-}
-
-/** The open conversation shows the name, too. */
-function rename({ id, name, phone }: Contact): void {
-  const open = thread.peek()?.id;
-  const row = open === undefined ? undefined : conversationNow(open);
-  if (row === undefined || row.contact.id !== id) return;
-  conversations.patch(row.id, {
-    contact: { ...row.contact, phone, name: name ?? phone ?? row.contact.name },
-  });
 }
 
 interface AttributesProps {

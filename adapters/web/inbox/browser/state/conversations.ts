@@ -1,5 +1,5 @@
 /** The conversations that the page knows, and the list that shows them. */
-import type { Conversation } from "../../../../../src/index.ts";
+import type { Contact, Conversation } from "../../../../../src/index.ts";
 import { api } from "../../../shared/browser/index.ts";
 import { isErased } from "./erased.ts";
 import { LiveList } from "./live-list.ts";
@@ -39,4 +39,28 @@ export function dropErased(contactId: string): readonly string[] {
   const dropped = conversations.rowsNow().filter(({ contact }) => contact.id === contactId);
   for (const { id } of dropped) conversations.drop(id);
   return dropped.map(({ id }) => id);
+}
+
+/** Contacts that have changed, by their ids. */
+const changed = new Map<string, Contact>();
+const namingDelayMs = 200;
+let naming: ReturnType<typeof setTimeout> | undefined;
+
+/**
+ * Shows the name and the number that a contact has now in its conversations: they have no event of
+ * their own. One pass over all rows serves many events, since an import may change thousands of
+ * contacts.
+ */
+export function nameSoon(contact: Contact): void {
+  changed.set(contact.id, contact);
+  naming ??= setTimeout(() => {
+    naming = undefined;
+    for (const { id, contact: shown } of conversations.rowsNow()) {
+      const { name, phone } = changed.get(shown.id) ?? shown;
+      const next = { ...shown, phone, name: name ?? phone ?? shown.name };
+      if (next.name === shown.name && next.phone === shown.phone) continue;
+      conversations.patch(id, { contact: next });
+    }
+    changed.clear();
+  }, namingDelayMs);
 }

@@ -15,7 +15,7 @@ import { t } from "../texts.ts";
 import { nameIn } from "../words.ts";
 import { markApprovals, noteApproval, readApprovalsAgain } from "./approvals.ts";
 import { noteConsent, noteContact, noteCreated, readContactsAgain } from "./contacts.ts";
-import { conversationNow, conversations } from "./conversations.ts";
+import { conversationNow, conversations, nameSoon } from "./conversations.ts";
 import { removeErased } from "./erasure.ts";
 import { tellStatus } from "./failures.ts";
 import { handoffs, loadHandoffs, noteHandoff } from "./handoffs.ts";
@@ -159,6 +159,7 @@ function onContactEvent(event: Event): void {
       break;
     case "contact.updated":
       noteContact(event.data.contact);
+      nameSoon(event.data.contact);
       touchContact(event.data.contact.id);
       break;
     case "contact.erased":
