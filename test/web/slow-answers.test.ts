@@ -338,3 +338,22 @@ test.runIf(isLong)(
     await leaveAfter(/v1[/]webhooks[/]/, () => confirm.click(), "The webhook is deleted");
   },
 );
+
+test("a button shows that it works, and does once what a second click would do again", async ({
+  skip,
+}) => {
+  const { shop, url, page } = await openConsole(skip);
+  const webhook = await shop.webhooks.create({ url: "https://shop.example/hooks", events: ["*"] });
+  const writes: unknown[] = [];
+  page.on("request", (each) => each.method() === "PATCH" && writes.push(each.postDataJSON()));
+  await page.goto(`${url}#/webhooks/${webhook.id}`);
+  const pause = page.getByRole("button", { name: "Pause" });
+  await pause.waitFor();
+  const held = await holdAnswers(page, /v1[/]webhooks[/]/, { which: "writes" });
+  await pause.dblclick();
+  await held.arrived;
+  expect(await pause.getAttribute("aria-busy")).toBe("true");
+  await held.release();
+  await page.getByRole("button", { name: "Enable" }).waitFor();
+  expect(writes).toEqual([{ status: "paused" }]);
+});

@@ -13,7 +13,7 @@ import {
   linkTo,
   may,
   toast,
-  toastError,
+  useAction,
   type Resource,
 } from "../../../shared/browser/index.ts";
 import { t } from "../texts.ts";
@@ -36,17 +36,13 @@ export function EnableButton<Data extends Agent | Playbook>(
   props: EnableButtonProps<Data>,
 ): JSX.Element | null {
   const { path, resource, enabled, messages } = props;
+  const toggle = useAction(async () => {
+    resource.set(await api.patch<Data>(path, { enabled: !enabled }));
+    toast({ message: enabled ? messages.disabled : messages.enabled });
+  });
   if (!may("agents:write")) return null;
-  const toggle = async (): Promise<void> => {
-    try {
-      resource.set(await api.patch<Data>(path, { enabled: !enabled }));
-      toast({ message: enabled ? messages.disabled : messages.enabled });
-    } catch (failure) {
-      toastError(failure);
-    }
-  };
   return (
-    <Button icon={enabled ? "pause" : "play"} onClick={() => void toggle()}>
+    <Button icon={enabled ? "pause" : "play"} {...toggle}>
       {t(enabled ? "disable" : "enable")}
     </Button>
   );

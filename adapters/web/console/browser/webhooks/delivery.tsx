@@ -9,7 +9,7 @@ import {
   linkTo,
   may,
   toast,
-  toastError,
+  useAction,
   useResource,
 } from "../../../shared/browser/index.ts";
 import { Code, Json } from "../parts/json.tsx";
@@ -31,17 +31,13 @@ export function DeliveryPage({ id, webhookId }: DeliveryPageProps): JSX.Element 
   const { data } = resource;
   useDeliveries(data === undefined ? [] : [data], () => resource.reload());
   const back = { href: linkTo(["webhooks", webhookId]), label: t("webhook") };
+  const redeliver = useAction(async () => {
+    await api.post<Delivery>(`${path}/redeliver`);
+    toast({ message: t("redelivering") });
+    // The answer has no attempts, and may be older than what the page has read meanwhile.
+    await resource.reload();
+  });
   if (data === undefined) return <LoadingPage title={t("delivery")} back={back} of={resource} />;
-  const redeliver = async (): Promise<void> => {
-    try {
-      await api.post<Delivery>(`${path}/redeliver`);
-      toast({ message: t("redelivering") });
-      // The answer has no attempts, and may be older than what the page has read meanwhile.
-      await resource.reload();
-    } catch (failure) {
-      toastError(failure);
-    }
-  };
   return (
     <PageView
       title={data.event_type}
@@ -49,7 +45,7 @@ export function DeliveryPage({ id, webhookId }: DeliveryPageProps): JSX.Element 
       badge={<DeliveryStatus of={data.status} />}
       actions={
         may("webhooks:write") && (
-          <Button icon="refresh" onClick={() => void redeliver()}>
+          <Button icon="refresh" {...redeliver}>
             {t("redeliver")}
           </Button>
         )

@@ -18,7 +18,7 @@ import {
   TextField,
   timeNow,
   toast,
-  toastError,
+  useAction,
 } from "../../../shared/browser/index.ts";
 import { changedFields } from "../changed-fields.ts";
 import { RotateDialog, SecretDialog } from "../parts/dialogs.tsx";
@@ -45,23 +45,19 @@ export function WebhookActions({
   const [rotated, setRotated] = useState<WebhookWithSecret>();
   const path = `v1/webhooks/${webhook.id}`;
   const close = (): void => setDialog(undefined);
-  if (!may("webhooks:write")) return null;
   const isEnabled = webhook.status === "enabled";
-  const toggle = async (): Promise<void> => {
-    try {
-      const status = isEnabled ? "paused" : "enabled";
-      onChange(await api.patch<Webhook>(path, { status }));
-      toast({ message: t(isEnabled ? "webhookPaused" : "webhookEnabled") });
-    } catch (error) {
-      toastError(error);
-    }
-  };
+  const toggle = useAction(async () => {
+    const status = isEnabled ? "paused" : "enabled";
+    onChange(await api.patch<Webhook>(path, { status }));
+    toast({ message: t(isEnabled ? "webhookPaused" : "webhookEnabled") });
+  });
+  if (!may("webhooks:write")) return null;
   return (
     <>
       <Button icon="send" onClick={() => setDialog("test")}>
         {t("webhookTest")}
       </Button>
-      <Button icon={isEnabled ? "pause" : "play"} onClick={() => void toggle()}>
+      <Button icon={isEnabled ? "pause" : "play"} {...toggle}>
         {t(isEnabled ? "pause" : "enable")}
       </Button>
       <Menu

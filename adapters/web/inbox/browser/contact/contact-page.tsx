@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect } from "preact/hooks";
 import type { Contact } from "../../../../../src/index.ts";
 import {
   Button,
@@ -9,7 +9,7 @@ import {
   linkTo,
   placeNow,
   toast,
-  toastError,
+  useAction,
 } from "../../../shared/browser/index.ts";
 import { beginConversation, isReachable, mayBegin, showReply } from "../conversation/begin.ts";
 import { NotShown } from "../not-shown.tsx";
@@ -87,20 +87,13 @@ export function ContactPage({ id, back }: ContactPageProps): JSX.Element {
 
 /** Opens the text conversation with the contact, and begins it if there is none. */
 function WriteButton({ id }: { readonly id: string }): JSX.Element {
-  const [isBusy, setBusy] = useState(false);
-  const write = async (): Promise<void> => {
-    setBusy(true);
-    try {
-      const row = await beginConversation(id);
-      // The person may have gone elsewhere meanwhile.
-      if (placeNow().path[1] === id) showReply(row);
-    } catch (error) {
-      toastError(error);
-    }
-    setBusy(false);
-  };
+  const write = useAction(async () => {
+    const row = await beginConversation(id);
+    // The person may have gone elsewhere meanwhile.
+    if (placeNow().path[1] === id) showReply(row);
+  });
   return (
-    <Button isSmall kind="primary" icon="compose" isBusy={isBusy} onClick={() => void write()}>
+    <Button isSmall kind="primary" icon="compose" {...write}>
       {t("newMessage")}
     </Button>
   );

@@ -11,6 +11,7 @@ import {
   TextField,
   toastError,
   unsentBefore,
+  useAction,
   useSendOnce,
 } from "../../../shared/browser/index.ts";
 import { observationDraftId, observationDrafts } from "../state/drafts.ts";
@@ -59,14 +60,6 @@ export function Observations({ id, conversationId }: ObservationsProps): JSX.Ele
     }
     await observations.reload();
   };
-  const remove = async (observation: string): Promise<void> => {
-    try {
-      await api.delete(`v1/contacts/${id}/observations/${observation}`);
-      await observations.reload();
-    } catch (error) {
-      toastError(error);
-    }
-  };
   const canWrite = may("contacts:write");
   return (
     <Section title={t("observations")}>
@@ -83,11 +76,9 @@ export function Observations({ id, conversationId }: ObservationsProps): JSX.Ele
               </p>
             </div>
             {canWrite && (
-              <IconButton
-                icon="close"
-                isSmall
-                label={t("observationRemove")}
-                onClick={() => void remove(each)}
+              <RemoveButton
+                path={`v1/contacts/${id}/observations/${each}`}
+                onRemoved={() => observations.reload()}
               />
             )}
           </li>
@@ -116,4 +107,17 @@ export function Observations({ id, conversationId }: ObservationsProps): JSX.Ele
       )}
     </Section>
   );
+}
+
+interface RemoveButtonProps {
+  readonly path: string;
+  readonly onRemoved: () => Promise<void>;
+}
+
+function RemoveButton({ path, onRemoved }: RemoveButtonProps): JSX.Element {
+  const remove = useAction(async () => {
+    await api.delete(path);
+    await onRemoved();
+  });
+  return <IconButton icon="close" isSmall label={t("observationRemove")} {...remove} />;
 }

@@ -41,7 +41,7 @@ export function NewMessage(): JSX.Element | null {
 function RecipientDialog(): JSX.Element {
   const [typed, setTyped] = useState("");
   const [problem, setProblem] = useState<string>();
-  const isBusy = useRef(false);
+  const [isBusy, setBusy] = useState(false);
   const isClosed = useRef(false);
   useEffect(() => () => void (isClosed.current = true), []);
   const search = useContactSearch(may("contacts:read") ? typed : "");
@@ -50,8 +50,8 @@ function RecipientDialog(): JSX.Element {
   const isKnown = found.some((each) => each.identities.some(({ address }) => address === number));
   const newNumber = isKnown ? undefined : number;
   const writeTo = async (to: string): Promise<void> => {
-    if (isBusy.current) return;
-    isBusy.current = true;
+    if (isBusy) return;
+    setBusy(true);
     try {
       const row = await beginConversation(to);
       // The person has changed their mind.
@@ -60,7 +60,7 @@ function RecipientDialog(): JSX.Element {
       showReply(row);
     } catch (error) {
       setProblem(explain(error));
-      isBusy.current = false;
+      setBusy(false);
     }
   };
   const first = newNumber ?? found.find(isReachable)?.id;
@@ -85,7 +85,7 @@ function RecipientDialog(): JSX.Element {
         }}
       />
       {search.found?.length === 0 && newNumber === undefined && <NothingFound />}
-      <ul>
+      <ul class={isBusy ? "is-waiting" : undefined} aria-busy={isBusy}>
         {newNumber !== undefined && (
           <li>
             <button type="button" class="menu-item" onClick={() => void writeTo(newNumber)}>
