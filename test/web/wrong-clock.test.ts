@@ -49,3 +49,18 @@ test.runIf(isLong)(
     }
   },
 );
+
+test("a page whose laptop slept opens its stream again at once, since the old one may be dead", async ({
+  skip,
+}) => {
+  const { shop, url, page } = await openInbox(skip);
+  let streams = 0;
+  page.on("request", (each) => void (streams += Number(each.url().includes("/events/stream"))));
+  await shop.sandbox.inbound({ from: "+14155550100", body: "Hello?" });
+  await page.clock.install();
+  await page.goto(url);
+  await page.locator(".row").waitFor();
+  await expect.poll(() => streams).toBe(1);
+  await page.clock.setSystemTime(Date.now() + hour);
+  await expect.poll(() => streams).toBe(2);
+});

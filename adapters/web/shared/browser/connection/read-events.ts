@@ -2,6 +2,7 @@ import { eventParser, type StreamedEvent } from "./event-parser.ts";
 
 /** How long a stream may be silent. The server writes a comment every 15 s. */
 const silenceMs = 45_000;
+const checkMs = 5000;
 
 /**
  * Reads a stream of server-sent events until the server ends it. `open` requests it with a signal
@@ -14,12 +15,11 @@ export async function readEvents(
   stopped: AbortSignal,
 ): Promise<void> {
   const silence = new AbortController();
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const noteData = (): void => {
-    clearTimeout(timer);
-    timer = setTimeout(() => silence.abort(), silenceMs);
-  };
-  noteData();
+  // Timers stand still while a laptop sleeps, and its clock does not.
+  let lastAt = Date.now();
+  const timer = setInterval(() => {
+    if (Math.abs(Date.now() - lastAt) > silenceMs) silence.abort();
+  }, checkMs);
   try {
     const response = await open(AbortSignal.any([stopped, silence.signal]));
     const parse = eventParser(onEvent);
@@ -27,10 +27,10 @@ export async function readEvents(
     for (;;) {
       const read = await reader?.read();
       if (read === undefined || read.done) return;
-      noteData();
+      lastAt = Date.now();
       parse(read.value);
     }
   } finally {
-    clearTimeout(timer);
+    clearInterval(timer);
   }
 }
