@@ -17,6 +17,7 @@ import { useReturn } from "../live.ts";
 import { usePagedList } from "../paged.ts";
 import { Card, Paged } from "../parts/layout.tsx";
 import { Table } from "../parts/table.tsx";
+import { Nothing } from "../parts/values.tsx";
 import { t } from "../texts.ts";
 import { SenderDialog } from "./sender-dialog.tsx";
 
@@ -117,7 +118,7 @@ function SenderTable({ rows, onOpen }: SenderTableProps): JSX.Element {
         { label: t("fieldTransport"), cell: ({ transport }) => <code>{transport}</code> },
         {
           label: t("senderPool"),
-          cell: ({ pool }) => (pool ? t("yes") : <span class="muted">–</span>),
+          cell: ({ pool }) => (pool ? t("yes") : <Nothing />),
         },
         {
           label: t("senderRate"),

@@ -13,7 +13,7 @@ export const eventTexts = {
   eventDetail: "Event",
   eventPayload: "Payload",
   filterWords: "Contains",
-  filterWordsHint: "Id, number or text",
+  filterWordsHint: "Id, number, text",
   tailLive: "Live",
   tailPaused: "Paused",
   tailPause: "Pause",
