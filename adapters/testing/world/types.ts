@@ -82,7 +82,10 @@ export interface Finding {
   readonly about?: readonly string[] | undefined;
 }
 
-/** A law of a world. Returns undefined if it holds. A violation shows the function's name. */
+/**
+ * A law of a world. Returns undefined if it holds. If not, it returns what it found, or throws, as
+ * an assertion of a test runner does. A violation shows the function's name.
+ */
 export type Law<Tx extends object | undefined = object | undefined> = (
   world: World<Tx>,
 ) => Finding | string | undefined | Promise<Finding | string | undefined>;
@@ -194,7 +197,8 @@ export interface World<Tx extends object | undefined = object | undefined> exten
   settle(options?: SettleOptions): Promise<void>;
   /**
    * Checks laws: the engine's own, from `invariants`, and yours.
-   * @throws Violation with the story, at the first law that is broken
+   * @throws Violation with the story, at the first law that is broken. An error that a law throws
+   *   is its `cause`
    * @throws TidingsError `invalid_option` when a law returns something else than a `Law` does
    */
   check(...laws: readonly Law<Tx>[]): Promise<void>;

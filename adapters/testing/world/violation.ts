@@ -11,11 +11,14 @@ export class Violation extends Error {
   readonly finding: Finding;
 
   /** @internal */
-  constructor(law: string, found: Finding | string, story: Story) {
+  constructor(law: string, found: Finding | string, story: Story, cause?: unknown) {
     const finding = typeof found === "string" ? { description: found } : found;
     const { description, about } = finding;
     const lines = story.tell(about === undefined ? {} : { about });
-    super(`${law === "" ? "" : `${law}: `}${description}\nWhat happened:\n${lines}`);
+    super(
+      `${law === "" ? "" : `${law}: `}${description}\nWhat happened:\n${lines}`,
+      cause === undefined ? undefined : { cause },
+    );
     this.law = law;
     this.finding = finding;
   }

@@ -266,9 +266,19 @@ class EngineWorld<Tx extends object | undefined> implements World<Tx> {
   async check(...laws: readonly Law<Tx>[]): Promise<void> {
     throwMistake(this);
     for (const law of laws) {
-      const found = await law(this);
+      const found = await this.#resultOf(law);
       checkFinding(law.name, found);
       if (found !== undefined) throw new Violation(law.name, found, this.story);
+    }
+  }
+
+  async #resultOf(law: Law<Tx>): Promise<Awaited<ReturnType<Law<Tx>>>> {
+    try {
+      return await law(this);
+    } catch (error) {
+      // An assertion of the test runner, for example. It lacks the story.
+      const message = error instanceof Error ? error.message : String(error);
+      throw new Violation(law.name, message, this.story, error);
     }
   }
 

@@ -1,11 +1,67 @@
-/** Each law finds a bug that a storage plants: it loses or changes writes of the engine. */
-import { expect, test } from "vitest";
+/**
+ * What a broken law tells. Each law of the engine finds a bug that a storage plants: it loses or
+ * changes writes of the engine.
+ */
+import { describe, expect, test } from "vitest";
 import { memory } from "../../../adapters/storage/memory/index.ts";
-import { invariants, scriptedCarrier, world } from "../../../adapters/testing/index.ts";
+import {
+  invariants,
+  scriptedCarrier,
+  Violation,
+  world,
+  type Law,
+} from "../../../adapters/testing/index.ts";
 import { pagePromise } from "../../../src/operations/index.ts";
 import type { StoragePort } from "../../../src/ports/storage.ts";
 import { over } from "../../support/over.ts";
 import { isEvent, isInsert, planted, sent, to, url, without } from "./planted.ts";
+
+describe("a law", () => {
+  test("that is broken is told with its name and the story of what it is about", async () => {
+    const carrier = scriptedCarrier();
+    const w = world({ storage: memory(), transports: [carrier] });
+    await w.begin((engine) => engine.messages.send({ to, body: "Your order is ready." }), {
+      as: "remind order 7",
+    });
+    await w.settle();
+    const neverTextsAnybody = () => {
+      const [call] = carrier.handedOver;
+      return (
+        call && { description: `${call.message.to} got a text`, about: [call.message.message_id] }
+      );
+    };
+    await w.check(() => undefined);
+    const violation = await w.check(neverTextsAnybody).catch((error: unknown) => error);
+    expect(violation).toBeInstanceOf(Violation);
+    expect(String(violation)).toMatch(
+      /^Violation: neverTextsAnybody: \+15005550101 got a text\nWhat happened:\n(.*\n)* +0\.000 s {2}remind order 7, on engine 1\n(.*\n)*.*the carrier accepts msg…\w{5}, attempt 1, from engine 1/,
+    );
+    await expect(
+      w.check(async function oneText() {
+        expect(carrier.handedOver).toHaveLength(2);
+      }),
+    ).rejects.toMatchObject({
+      law: "oneText",
+      message: expect.stringMatching(
+        /^oneText: expected .* length of 2 but got 1\nWhat happened:\n(.*\n)*.*remind order 7: done/,
+      ) as string,
+      cause: expect.objectContaining({ name: "AssertionError" }) as Error,
+    });
+  });
+});
+
+test("a law that returns something else is refused", async () => {
+  const w = world({ storage: memory(), transports: [scriptedCarrier()] });
+  for (const [found, got] of [
+    [true, "true"],
+    [{ about: [] }, "an object"],
+  ] as const) {
+    const law = (() => found) as unknown as Law;
+    await expect(w.check(law)).rejects.toThrow(
+      `check: law: result: expected nothing, a sentence or { description, about }, got ${got}`,
+    );
+  }
+});
 
 test("the laws hold in a world with webhooks, also after an erasure", async () => {
   const w = await sent();

@@ -9,10 +9,8 @@ import {
   scriptedCarrier,
   scriptedModel,
   scriptedReceiver,
-  Violation,
   world,
   type Fault,
-  type Law,
   type MetFault,
   type ScriptedCarrier,
   type World,
@@ -419,38 +417,4 @@ test("scripts name the rule and the outcome that are wrong", () => {
   expect(model([{ text: "Hello", answers: ["Hi", { outcome: "fail" }] }])).toThrow(
     "scriptedModel: script.0.answers.1: expected an outcome",
   );
-});
-
-describe("a law", () => {
-  test("that is broken is told with its name and the story of what it is about", async () => {
-    const carrier = scriptedCarrier();
-    const w = world({ storage: memory(), transports: [carrier] });
-    await w.begin((engine) => engine.messages.send({ to, body }), { as: "remind order 7" });
-    await w.settle();
-    const neverTextsAnybody = () => {
-      const [call] = carrier.handedOver;
-      return (
-        call && { description: `${call.message.to} got a text`, about: [call.message.message_id] }
-      );
-    };
-    await w.check(() => undefined);
-    const violation = await w.check(neverTextsAnybody).catch((error: unknown) => error);
-    expect(violation).toBeInstanceOf(Violation);
-    expect(String(violation)).toMatch(
-      /^Violation: neverTextsAnybody: \+15005550101 got a text\nWhat happened:\n(.*\n)* +0\.000 s {2}remind order 7, on engine 1\n(.*\n)*.*the carrier accepts msg…\w{5}, attempt 1, from engine 1/,
-    );
-  });
-});
-
-test("a law that returns something else is refused", async () => {
-  const w = world({ storage: memory(), transports: [scriptedCarrier()] });
-  for (const [found, got] of [
-    [true, "true"],
-    [{ about: [] }, "an object"],
-  ] as const) {
-    const law = (() => found) as unknown as Law;
-    await expect(w.check(law)).rejects.toThrow(
-      `check: law: result: expected nothing, a sentence or { description, about }, got ${got}`,
-    );
-  }
 });

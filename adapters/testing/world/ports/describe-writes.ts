@@ -10,7 +10,7 @@ export function describeWrites(writes: readonly Write[]): string {
   const described = writes.map(describe).filter((each) => each !== undefined);
   return described.length > 0
     ? described.join(", ")
-    : writes.map(({ collection }) => collection.name).join(", ");
+    : [...new Set(writes.map(({ collection }) => collection.name))].join(", ");
 }
 
 function describe(write: Write): string | undefined {
