@@ -7,7 +7,6 @@ import {
   eventsIn,
   handleOf,
   isAccepted,
-  messageOf,
   messagesIn,
   orGone,
   scopesOf,
@@ -26,29 +25,26 @@ export async function nothingHandedOverTwice(world: World): Promise<Finding | un
   return undefined;
 }
 
+/**
+ * The commit that begins a hand-over has an event with the status `sending`. The log is in the order
+ * of the commits, so clocks do not matter.
+ */
 export async function nothingAfterAnOptOut(world: World): Promise<Finding | undefined> {
   for (const scope of await scopesOf(world)) {
-    const events = (await eventsIn(world, scope)).filter(isConsentChange);
-    for (const call of scope.calls) {
-      const { message, started_at } = call;
-      // Clocks may differ, so an event may look older than it is.
-      const known = events.filter(
-        ({ created_at, data }) =>
-          data.address === message.to &&
-          (data.sender === null || data.sender === message.from) &&
-          Date.parse(created_at) < started_at - world.clockToleranceMs,
+    const messages = new Map((await messagesIn(world, scope)).map((each) => [each.id, each]));
+    const changes: ConsentChange[] = [];
+    for (const event of await eventsIn(world, scope)) {
+      if (isConsentChange(event)) changes.push(event);
+      if (event.type !== "message.updated" || event.data.status !== "sending") continue;
+      const { message_id: id } = event.data;
+      const message = messages.get(id);
+      if (message === undefined || message.author.type === "system") continue;
+      const latest = changes.findLast(
+        ({ data: { address, sender } }) =>
+          address === message.to && (sender === null || sender === message.from),
       );
-      const undecided = events.some(
-        ({ created_at, type, data }) =>
-          type === "contact.opted_in" &&
-          data.address === message.to &&
-          Math.abs(Date.parse(created_at) - started_at) <= world.clockToleranceMs,
-      );
-      if (known.at(-1)?.type !== "contact.opted_out" || undecided) continue;
-      const stored = await messageOf(world, call);
-      if (stored === undefined || stored.author.type === "system") continue;
-      const about = [message.message_id];
-      return { description: `${message.message_id} went out after an opt-out`, about };
+      if (latest?.type !== "contact.opted_out") continue;
+      return { description: `${id} went out after an opt-out`, about: [id] };
     }
   }
   return undefined;

@@ -112,6 +112,22 @@ test("a message that is lost after it was handed over is found", async () => {
   );
 });
 
+test("a message in the very millisecond after an opt-out is found", async () => {
+  const withoutConsent = planted((writes) =>
+    writes.filter(
+      ({ collection, kind }) => collection.name !== "contact_identities" || kind !== "update",
+    ),
+  );
+  const { w, carrier } = await sentOne(withoutConsent);
+  carrier.text({ from: to, to: sender, body: "STOP" });
+  await w.clock.settle();
+  await w.check(invariants.nothingAfterAnOptOut);
+  await w.run((engine) => engine.messages.send({ to, body: "Are you there?" }));
+  expect((await invariants.nothingAfterAnOptOut(w))?.description).toMatch(
+    /^msg_\w+ went out after an opt-out$/,
+  );
+});
+
 test("a status that no carrier reported is found", async () => {
   const made = await sentOne();
   for (const calls of [[], [{ ...made.call, receipts: [] }]]) {

@@ -255,25 +255,6 @@ describe("invariants", () => {
     );
   });
 
-  test("report a message after an opt-out, a wrong text, and a status without regard to receipts", async () => {
-    const { world: w, carrier } = await settled();
-    const [call] = carrier.calls;
-    if (call === undefined) throw new Error("nothing was sent");
-    carrier.text({ from: to, to: call.message.from, body: "STOP" });
-    await w.settle();
-    await w.check(...Object.values(invariants));
-    const forged = (changes: Partial<typeof call>): World =>
-      over(w, { carriers: [over(carrier, { calls: [{ ...call, ...changes }] })] });
-    const late = forged({ started_at: w.clock.now() });
-    expect((await invariants.nothingAfterAnOptOut(late))?.description).toMatch(
-      /^msg_\w+ went out after an opt-out$/,
-    );
-    const other = forged({ message: { ...call.message, body: "Bye" } });
-    expect((await invariants.handedOverAsWritten(other))?.description).toMatch(
-      /^the carrier got the body "Bye" for msg_\w+ instead of "Hello"$/,
-    );
-  });
-
   test("report a status that contradicts a receipt", async () => {
     const carrier = scriptedCarrier({
       script: () => ({ outcome: "accepted", receipts: [{ status: "undelivered" }] }),
