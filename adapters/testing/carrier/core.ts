@@ -12,7 +12,7 @@ import { Dice } from "../simulated/dice.ts";
 import type { Fault } from "../world/faults.ts";
 import type { PortCall } from "../world/ports/port-calls.ts";
 import { joinWorld, type RunContext } from "../world/run-context.ts";
-import { shortId } from "../world/story.ts";
+import { quoted, shortId } from "../world/story.ts";
 import { Deliveries, type CarrierConnection } from "./deliveries.ts";
 import {
   carrierError,
@@ -104,7 +104,7 @@ export class CarrierCore {
       [call.engine, message.message_id, attempt_id],
       `the carrier ${verbs[outcome.outcome]} ${shortId(message.message_id)}, ` +
         `attempt ${number},${from} over its ${call.transport}: ` +
-        `"${message.body.slice(0, 40)}" to ${message.to}`,
+        `${quoted(message.body)} to ${message.to}`,
     );
     this.#settings.onCall?.(call);
     this.calls.push(call);

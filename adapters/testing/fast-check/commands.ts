@@ -1,5 +1,6 @@
 import { minuteMs } from "../../../src/kernel/index.ts";
 import type { MessagingEngine } from "../../entry.ts";
+import { quoted } from "../world/story.ts";
 import type { World } from "../world/types.ts";
 import { arbitraries } from "./arbitraries.ts";
 import { step, type Commands, type WithCarrier, type WorldCommand } from "./command.ts";
@@ -84,9 +85,9 @@ function phoneCommands(fc: FastCheck): PhoneCommands {
   const { oneOf, pair } = generatorsOf(fc);
   const { phone, text } = arbitraries(fc);
   const say = ([from, body]: readonly [string, string]): WorldCommand<WithCarrier> =>
-    step(`text ${JSON.stringify(body)} from ${from}`, async ({ carrier, world }) => {
+    step(`text ${quoted(body)} from ${from}`, async ({ carrier, world }) => {
       const text = (to: string, account_id?: string): void => {
-        world.story.note([], `${from} texts ${JSON.stringify(body)}`);
+        world.story.note([], `${from} texts ${quoted(body)}`);
         carrier.text({ from, to, body, account_id });
       };
       const last = carrier.handedOver.findLast(({ message }) => message.to === from);

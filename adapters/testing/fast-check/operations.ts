@@ -1,5 +1,6 @@
 /** The ready commands that call the API of an engine. */
 import type { MessagingEngine } from "../../entry.ts";
+import { quoted } from "../world/story.ts";
 import type { World } from "../world/types.ts";
 import { arbitraries } from "./arbitraries.ts";
 import {
@@ -25,15 +26,11 @@ export function messageCommands(fc: FastCheck): MessageCommands {
   const nth = integer(0, maxRecent - 1);
   return {
     send: message.map((input) =>
-      call(`send ${JSON.stringify(input.body)} to ${input.to}`, ({ messages }) =>
-        messages.send(input),
-      ),
+      call(`send ${quoted(input.body)} to ${input.to}`, ({ messages }) => messages.send(input)),
     ),
     schedule: pair(message, integer(1, maxScheduledMs)).map(([input, ms]) =>
-      call(
-        `send ${JSON.stringify(input.body)} to ${input.to} in ${ms} ms`,
-        ({ messages }, { clock }) =>
-          messages.send({ ...input, send_at: new Date(clock.now() + ms).toISOString() }),
+      call(`send ${quoted(input.body)} to ${input.to} in ${ms} ms`, ({ messages }, { clock }) =>
+        messages.send({ ...input, send_at: new Date(clock.now() + ms).toISOString() }),
       ),
     ),
     cancel: nth.map((n) =>
@@ -93,7 +90,7 @@ export function inboxCommands(fc: FastCheck): InboxCommands {
   const nth = integer(0, maxRecent - 1);
   return {
     reply: pair(nth, text).map(([n, body]) =>
-      call(`reply ${JSON.stringify(body)} in conversation ${n}`, async ({ conversations }) =>
+      call(`reply ${quoted(body)} in conversation ${n}`, async ({ conversations }) =>
         withNth(await conversations.list({ limit: maxRecent }), n, (id) =>
           conversations.reply(id, { body }),
         ),

@@ -1,5 +1,6 @@
 import type { InboundMessage } from "../../../src/ports/index.ts";
 import type { Message, Mode } from "../../entry.ts";
+import { quoted } from "../world/story.ts";
 import type { Finding, World } from "../world/types.ts";
 import {
   allCalls,
@@ -75,7 +76,7 @@ function problemOf(
   [first, ...others]: readonly Message[],
   mustExist: boolean,
 ): string | undefined {
-  const what = `the text "${text.body}" from ${text.from} to ${text.to}`;
+  const what = `the text ${quoted(text.body)} from ${text.from} to ${text.to}`;
   if (first === undefined) return mustExist ? `${what} is not stored` : undefined;
   if (others.length > 0) return `${what} is stored ${others.length + 1} times`;
   const { id, from, to, body, media } = first;
@@ -86,6 +87,6 @@ function problemOf(
     from === text.from &&
     to === text.to &&
     (isRedacted || (body === expected && media.length === text.media.length));
-  const stored = `"${body ?? ""}" from ${from} to ${to} with ${media.length} files`;
+  const stored = `${quoted(body ?? "")} from ${from} to ${to} with ${media.length} files`;
   return isSame ? undefined : `${what} is stored as ${stored}: ${id}`;
 }

@@ -15,6 +15,7 @@ import { callWhileAlive, never } from "../world/engine-run.ts";
 import { maxDelayMs } from "../world/faults.ts";
 import { Connectors } from "../world/ports/connectors.ts";
 import { joinWorld, type RunContext } from "../world/run-context.ts";
+import { quoted } from "../world/story.ts";
 import {
   lastSaid,
   outcomeOf,
@@ -24,7 +25,7 @@ import {
 } from "./script.ts";
 
 const defaultAfterMs = 500;
-/** How many characters of a message or an answer the story shows. */
+/** How many characters of an answer the story shows. */
 const maxStoryChars = 80;
 
 /** Options of `scriptedModel()`. */
@@ -143,9 +144,8 @@ class ModelCore {
   }
 
   #note({ engine, turn }: ModelRequest, outcome: ModelOutcome["outcome"], decided: object): void {
-    const said = JSON.stringify(lastSaid(turn)).slice(0, maxStoryChars);
     const answer = "answer" in decided ? `: ${shown(decided.answer)}` : "";
-    this.#world?.story.note([engine], `${engine} asks the model: ${said}`);
+    this.#world?.story.note([engine], `${engine} asks the model: ${quoted(lastSaid(turn))}`);
     this.#world?.story.note([engine], `the model ${verbs[outcome]}${answer}`);
   }
 }

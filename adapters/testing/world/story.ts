@@ -52,6 +52,18 @@ export function shortId(id: string): string {
   return `${prefix}…${rest.slice(-5)}`;
 }
 
+/** The length up to which a text is quoted as a whole, in characters. */
+const maxQuoted = 80;
+/** How many characters of a longer text are quoted, from its start and from its end. */
+const [quotedStart, quotedEnd] = [30, 10];
+
+/** A text in quotes, on one line. The middle of a long text is left out. */
+export function quoted(text: string): string {
+  if (text.length <= maxQuoted) return JSON.stringify(text);
+  const parts = [text.slice(0, quotedStart), text.slice(-quotedEnd)];
+  return `${JSON.stringify(parts.join("…"))} (${text.length} characters)`;
+}
+
 /** Options of `Story.tell`. */
 export interface StoryOptions {
   /** Ids of resources: only what concerns them is listed. Default: everything. */

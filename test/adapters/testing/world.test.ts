@@ -337,6 +337,15 @@ describe("a scripted carrier", () => {
     expect(carrier.undelivered).toBe(0);
   });
 
+  test("has each text on one line of the story, without the middle of a long one", async () => {
+    const { w } = await send(scriptedCarrier(), ["one\ntwo", `${"a".repeat(159)}€`]);
+    const lines = w.story.tell().split("\n");
+    expect(lines.filter((line) => line.includes("the carrier accepts"))).toEqual([
+      expect.stringMatching(/: "one\\ntwo" to \+15005550200$/),
+      expect.stringMatching(/: "a{30}…a{9}€" \(160 characters\) to \+15005550201$/),
+    ]);
+  });
+
   test("works as the transport of an engine without a world", async () => {
     const carrier = scriptedCarrier({ receipts: "none" });
     const w = world({ storage: memory(), transports: [() => carrier] });
