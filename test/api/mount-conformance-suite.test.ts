@@ -8,35 +8,25 @@ import { send } from "../../adapters/http/node-response.ts";
 import { nodeHandler } from "../../adapters/http/node.ts";
 import { mountConformance, type MountNeed } from "../../adapters/testing/index.ts";
 import type { ApiRequest, ApiResponse, Mountable } from "../../src/api/http.ts";
+import { failedChecks } from "../support/conformance-checks.ts";
 import { cases } from "../support/runs.ts";
 import { serve, type Mounting } from "./servers.ts";
 
 type Listener = ReturnType<Mounting["listener"]>;
 type Mount = (engine: Mountable) => Listener;
 
-/** Runs the checks with these words in their names. Returns the errors of those that failed. */
-async function failures(
+/** The errors of the checks that a mount fails, by name. */
+function failures(
   mount: Mount,
-  only = "",
-  unable: Partial<Record<MountNeed, string>> = {},
+  only?: string,
+  unable?: Partial<Record<MountNeed, string>>,
 ): Promise<ReadonlyMap<string, string>> {
-  const checks: { name: string; run: () => Promise<void> }[] = [];
-  const runner = {
-    describe: (_: string, define: () => void) => define(),
-    it: (name: string, run: () => Promise<void>) => void checks.push({ name, run }),
+  const serveSpoilt = async (engine: Mountable) => {
+    const running = await serve({ prefix: "/api", listener: mount }, engine);
+    return { url: running.base, close: async () => running[Symbol.asyncDispose]() };
   };
-  mountConformance(runner, "spoilt", {
-    async serve(engine) {
-      const running = await serve({ prefix: "/api", listener: mount }, engine);
-      return { url: running.base, close: async () => running[Symbol.asyncDispose]() };
-    },
-    unable,
-  });
-  const failed = new Map<string, string>();
-  for (const { name, run } of checks.filter((each) => each.name.includes(only))) {
-    await run().catch((error: unknown) => void failed.set(name, String(error)));
-  }
-  return failed;
+  const conformance = { serve: serveSpoilt, unable };
+  return failedChecks((runner) => mountConformance(runner, "spoilt", conformance), only);
 }
 
 const sound: Mount = (engine) => express().use("/api", expressHandler(engine));

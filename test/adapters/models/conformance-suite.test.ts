@@ -6,6 +6,7 @@ import {
   type ModelNeed,
 } from "../../../adapters/testing/index.ts";
 import type { AgentModel, ModelAnswer, ModelTurn } from "../../../src/ports/agent-model.ts";
+import { failedChecks } from "../../support/conformance-checks.ts";
 import { cases } from "../../support/runs.ts";
 import { texts } from "./under-test.ts";
 
@@ -49,28 +50,16 @@ function answerTo(turn: ModelTurn, behavior: ModelBehavior | undefined): ModelAn
   return knowledge[0] === undefined ? {} : { text: knowledge[0].text };
 }
 
-/** Runs the checks with these words in their names. Returns the errors of those that failed. */
-async function failures(
+/** The errors of the checks that a spoilt model fails, by name. */
+function failures(
   spoil: (respond: Respond) => Partial<AgentModel>,
-  { only = "", unable = {} }: { only?: string; unable?: Partial<Record<ModelNeed, string>> } = {},
+  { only, unable }: { only?: string; unable?: Partial<Record<ModelNeed, string>> } = {},
 ): Promise<ReadonlyMap<string, string>> {
-  const checks: { name: string; run: () => Promise<void> }[] = [];
-  const runner = {
-    describe: (_: string, define: () => void) => define(),
-    it: (name: string, run: () => Promise<void>) => void checks.push({ name, run }),
-  };
-  modelConformance(runner, "spoilt", {
-    create: async () => ({
-      model: { respond: sound, ...spoil(sound) },
-      text: (behavior) => texts[behavior],
-    }),
-    unable,
+  const create = async () => ({
+    model: { respond: sound, ...spoil(sound) },
+    text: (behavior: ModelBehavior) => texts[behavior],
   });
-  const failed = new Map<string, string>();
-  for (const { name, run } of checks.filter((each) => each.name.includes(only))) {
-    await run().catch((error: unknown) => void failed.set(name, String(error)));
-  }
-  return failed;
+  return failedChecks((runner) => modelConformance(runner, "spoilt", { create, unable }), only);
 }
 
 /** Changes the answers of the sound model. */

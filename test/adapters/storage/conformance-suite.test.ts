@@ -6,30 +6,22 @@ import { expect, test } from "vitest";
 import { storageConformance } from "../../../adapters/testing/index.ts";
 import { arrays, emptyDatabase, type Database } from "../../../examples/storage/arrays.ts";
 import type { Group, Range, Row, StoragePort, Write } from "../../../src/ports/storage.ts";
+import { errorOfCheck } from "../../support/conformance-checks.ts";
 import { cases } from "../../support/runs.ts";
 
 type Spoil = (sound: StoragePort, database: Database) => Partial<StoragePort>;
 
 /** Runs one check of the suite on a spoilt storage, and returns its error. */
-async function errorOf(check: string, spoil: Spoil): Promise<string> {
-  const checks = new Map<string, () => Promise<void>>();
-  const runner = {
-    describe: (_: string, define: () => void) => define(),
-    it: (name: string, run: () => Promise<void>) => void checks.set(name, run),
-  };
-  storageConformance(runner, "spoilt", async () => {
-    const database = emptyDatabase();
-    const connect = (): StoragePort => {
-      const sound = arrays(database);
-      return { ...sound, ...spoil(sound, database) };
-    };
-    return { connect };
-  });
-  const run = checks.get(check);
-  if (run === undefined) throw new Error(`The suite has no check "${check}".`);
-  return run().then(
-    () => "none",
-    (error: unknown) => String(error),
+function errorOf(check: string, spoil: Spoil): Promise<string | undefined> {
+  return errorOfCheck(check, (runner) =>
+    storageConformance(runner, "spoilt", async () => {
+      const database = emptyDatabase();
+      const connect = (): StoragePort => {
+        const sound = arrays(database);
+        return { ...sound, ...spoil(sound, database) };
+      };
+      return { connect };
+    }),
   );
 }
 
@@ -284,7 +276,7 @@ const slow = new Set([
 test.each(cases(mistakes, ([what]) => !slow.has(what)))(
   "the suite for storages finds one that %s",
   async (_, check, spoil) => {
-    expect(await errorOf(check, () => ({}))).toBe("none");
+    expect(await errorOf(check, () => ({}))).toBeUndefined();
     expect(await errorOf(check, spoil)).toContain(`${check}: expected `);
   },
 );
@@ -318,5 +310,5 @@ test("the suite for storages accepts one whose groups wait for each other", asyn
     };
   });
   const check = "locked rows can be written only by the group that locked them, until it ends";
-  expect(await errorOf(check, oneAfterTheOther)).toBe("none");
+  expect(await errorOf(check, oneAfterTheOther)).toBeUndefined();
 });

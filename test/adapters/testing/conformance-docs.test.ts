@@ -8,6 +8,7 @@ import {
   storageConformance,
   transportConformance,
 } from "../../../adapters/testing/index.ts";
+import { checksOf } from "../../support/conformance-checks.ts";
 
 const page = readFileSync("docs/conformance.md", "utf8");
 
@@ -24,16 +25,13 @@ for (const [i, [, code = ""]] of [...page.matchAll(/^```ts\n(.*?)^```$/gms)].ent
 }
 
 test("docs/conformance.md lists exactly the checks of the suites, in their order", () => {
-  const checks: string[] = [];
-  const runner = {
-    describe: (_name: string, define: () => void) => define(),
-    it: (name: string) => void checks.push(name),
-  };
   const create = () => Promise.reject(new Error("No check runs here."));
-  storageConformance(runner, "a storage", create);
-  transportConformance(runner, "a transport", { create });
-  modelConformance(runner, "a model", { create });
-  mountConformance(runner, "a mount", { serve: create });
+  const checks = checksOf((runner) => {
+    storageConformance(runner, "a storage", create);
+    transportConformance(runner, "a transport", { create });
+    modelConformance(runner, "a model", { create });
+    mountConformance(runner, "a mount", { serve: create });
+  });
   const listed = [...page.matchAll(/^\| (?!Check |-)(.*?) \|/gm)].map(([, name]) => name);
-  expect(listed).toEqual(checks);
+  expect(listed).toEqual(checks.map(({ name }) => name));
 });

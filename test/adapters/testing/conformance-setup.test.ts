@@ -5,27 +5,9 @@ import {
   mountConformance,
   storageConformance,
   transportConformance,
-  type TestRunner,
 } from "tidings/testing";
 import { expect, test } from "vitest";
-
-/** Defines a suite, and returns the error of the first of its checks with these words. */
-async function errorOf(
-  words: string,
-  define: (runner: TestRunner) => void,
-): Promise<string | undefined> {
-  const checks: { readonly name: string; readonly run: () => Promise<void> }[] = [];
-  define({
-    describe: (_name, defineGroup) => defineGroup(),
-    it: (name, run) => void checks.push({ name, run }),
-  });
-  const found = checks.find(({ name }) => name.includes(words));
-  if (found === undefined) throw new Error(`No check has "${words}" in its name.`);
-  return found.run().then(
-    () => undefined,
-    (error: unknown) => String(error),
-  );
-}
+import { errorOfCheck } from "../../support/conformance-checks.ts";
 
 /** What JavaScript can pass, and what TypeScript refuses. */
 const untyped = <T>(value: unknown): T => value as T;
@@ -42,7 +24,7 @@ const transport = {
 };
 
 test("a suite for storages names a storage in the place of its connections", async () => {
-  const error = await errorOf("no update is lost", (runner) =>
+  const error = await errorOfCheck("no update is lost", (runner) =>
     storageConformance(runner, "mine", async () => untyped(memory())),
   );
   expect(error).toContain("storageConformance: create() has to return { connect }");
@@ -51,7 +33,7 @@ test("a suite for storages names a storage in the place of its connections", asy
 test("a suite for storages names a storage without a method that every storage needs", async () => {
   const storage = memory();
   const { get, range } = storage.reader;
-  const error = await errorOf("a search finds", (runner) =>
+  const error = await errorOfCheck("a search finds", (runner) =>
     storageConformance(runner, "mine", async () => ({
       connect: () => untyped({ ...storage, reader: { get, range } }),
     })),
@@ -61,11 +43,11 @@ test("a suite for storages names a storage without a method that every storage n
 
 test("a suite for transports names a missing transport and a missing id of a message", async () => {
   const answer = "include the provider's id";
-  const missing = await errorOf(answer, (runner) =>
+  const missing = await errorOfCheck(answer, (runner) =>
     transportConformance(runner, "pigeon", { create: async () => untyped({}) }),
   );
   expect(missing).toContain("transportConformance: create() has to return { transport, message }");
-  const nameless = await errorOf(answer, (runner) =>
+  const nameless = await errorOfCheck(answer, (runner) =>
     transportConformance(runner, "pigeon", {
       create: async () => untyped({ transport, message: () => ({}) }),
     }),
@@ -76,7 +58,7 @@ test("a suite for transports names a missing transport and a missing id of a mes
 test("a suite for models takes a function, and names what is no model", async () => {
   const respond = async () => ({ text: "At nine." });
   const reply = (model: unknown) =>
-    errorOf("reply to the contact", (runner) =>
+    errorOfCheck("reply to the contact", (runner) =>
       modelConformance(runner, "mine", {
         create: async () => ({ model: untyped(model), text: () => "Hello" }),
       }),
@@ -88,7 +70,7 @@ test("a suite for models takes a function, and names what is no model", async ()
 });
 
 test("a suite for mounts names a server without a URL", async () => {
-  const error = await errorOf("have the bytes of the engine", (runner) =>
+  const error = await errorOfCheck("have the bytes of the engine", (runner) =>
     mountConformance(runner, "mine", { serve: async () => untyped({ port: 80 }) }),
   );
   expect(error).toContain("mountConformance: serve() has to return { url, close }");

@@ -2,107 +2,125 @@
  * The conformance suite for transports finds mistakes: each of these transports has exactly one.
  */
 import { describe, expect, test } from "vitest";
-import { transportConformance, type TransportNeed } from "../../../adapters/testing/index.ts";
+import {
+  transportConformance,
+  type TransportConformance,
+  type TransportNeed,
+} from "../../../adapters/testing/index.ts";
 import type {
+  CallbackRequest,
   CallbackResult,
+  InboundMessage,
+  LookupAnswer,
+  LookupContext,
   OutboundMessage,
   RejectedAnswer,
+  ReportedReceipt,
   SendAnswer,
+  SendContext,
   Transport,
 } from "../../../src/ports/transport.ts";
+import { failedChecks } from "../../support/conformance-checks.ts";
 import { twilioUnderTest } from "./stand-ins.ts";
 
 const unable: Partial<Record<TransportNeed, string>> = { pushes: "its carrier calls back" };
 
-/** The names of the tests that fail. */
-async function broken(
-  spoil: (sound: Transport) => Partial<Transport>,
+type Spoil = (sound: Transport) => Partial<Transport>;
+
+/** The errors of the checks that a spoilt transport fails, by name. */
+function failures(
+  spoil: Spoil,
   without = unable,
-): Promise<string[]> {
-  return [...(await failures(spoil, without)).keys()];
+  only?: string,
+): Promise<ReadonlyMap<string, string>> {
+  const create: TransportConformance["create"] = async (clock) => {
+    const under = twilioUnderTest(() => clock.now());
+    return { ...under, transport: { ...under.transport, ...spoil(under.transport) } };
+  };
+  const conformance = { create, unable: without };
+  return failedChecks((runner) => transportConformance(runner, "spoilt", conformance), only);
 }
 
-/** The errors of the failed tests, by name. Runs only the tests with these words in their names. */
-async function failures(
-  spoil: (sound: Transport) => Partial<Transport>,
-  without = unable,
-  only = "",
-): Promise<Map<string, string>> {
-  const cases: { name: string; run: () => Promise<void> }[] = [];
-  const runner = {
-    describe: (_: string, define: () => void) => define(),
-    it: (name: string, run: () => Promise<void>) => void cases.push({ name, run }),
-  };
-  transportConformance(runner, "spoilt", {
-    create: async (clock) => {
-      const under = twilioUnderTest(() => clock.now());
-      return { ...under, transport: { ...under.transport, ...spoil(under.transport) } };
-    },
-    unable: without,
-  });
-  const failed = new Map<string, string>();
-  for (const { name, run } of cases.filter((each) => each.name.includes(only))) {
-    await run().catch((error: unknown) => {
-      failed.set(name, error instanceof Error ? error.message : "no Error");
-    });
-  }
-  return failed;
+/** The names of the checks that a spoilt transport fails. */
+async function broken(spoil: Spoil, without = unable): Promise<string[]> {
+  return [...(await failures(spoil, without)).keys()];
 }
 
 /** Changes each message before it is sent. */
 const writing =
-  (change: (message: OutboundMessage) => Partial<OutboundMessage>) =>
-  ({ send }: Transport): Partial<Transport> => ({
+  (change: (message: OutboundMessage) => Partial<OutboundMessage>): Spoil =>
+  ({ send }) => ({
     send: (message, context) => send({ ...message, ...change(message) }, context),
   });
 
-/** Changes each rejection. */
-const rejecting =
-  (change: (answer: RejectedAnswer) => SendAnswer) =>
-  ({ send }: Transport): Partial<Transport> => ({
-    async send(message, context) {
-      const answer = await send(message, context);
-      return answer.outcome === "rejected" ? change(answer) : answer;
-    },
+/** Changes each answer. */
+const answering =
+  (change: (answer: SendAnswer, context: SendContext) => SendAnswer): Spoil =>
+  ({ send }) => ({
+    send: async (message, context) => change(await send(message, context), context),
   });
+
+/** Changes each rejection. */
+const rejecting = (change: (answer: RejectedAnswer) => SendAnswer): Spoil =>
+  answering((answer) => (answer.outcome === "rejected" ? change(answer) : answer));
+
+/** Changes each answer of a look-up. */
+const lookingUp =
+  (change: (answer: LookupAnswer, attempt: LookupContext) => LookupAnswer): Spoil =>
+  ({ lookup }) => ({
+    lookup: async (message, attempt) =>
+      change((await lookup?.(message, attempt)) ?? { outcome: "unknown" }, attempt),
+  });
+
+const unparsed = (): Promise<CallbackResult> => Promise.reject(new Error("none"));
+
+/** Changes each callback before it is parsed. */
+const calling =
+  (change: (request: CallbackRequest) => CallbackRequest): Spoil =>
+  ({ parseCallback = unparsed }) => ({
+    parseCallback: async (request) => parseCallback(change(request)),
+  });
+
+/** Changes what each callback reports. */
+const parsing =
+  (change: (result: CallbackResult, nth: number) => CallbackResult): Spoil =>
+  ({ parseCallback = unparsed }) => {
+    let nth = 0;
+    return {
+      parseCallback: async (request) => change(await parseCallback(request), nth++),
+    };
+  };
+
+/** Changes each receipt. */
+const receiving = (change: (each: ReportedReceipt) => Partial<ReportedReceipt>): Spoil =>
+  parsing((result) => ({
+    ...result,
+    receipts: result.receipts.map((each) => ({ ...each, ...change(each) })),
+  }));
+
+/** Changes each inbound message. */
+const hearing = (
+  change: (message: InboundMessage, nth: number) => Partial<InboundMessage>,
+): Spoil =>
+  parsing((result, nth) => ({
+    ...result,
+    inbound: result.inbound.map((each) => ({ ...each, ...change(each, nth) })),
+  }));
+
+const withoutTypes = hearing(({ media }) => ({ media: media.map(({ url }) => ({ url })) }));
+const another = { attempt_id: "att_other" } as const;
 
 const reachWithText = "reach the carrier with their sender, recipient and text";
 const reachWithFiles = "reach the carrier with their files, in their order";
 const reportThrottling = "report throttling as a temporary rejection";
 
-const parsing =
-  (change: (result: CallbackResult, nth: number) => CallbackResult) =>
-  ({ parseCallback }: Transport): Partial<Transport> => {
-    let nth = 0;
-    return {
-      async parseCallback(request) {
-        const result = await parseCallback?.(request);
-        if (result === undefined) throw new Error("none");
-        return change(result, nth++);
-      },
-    };
-  };
-
-const withoutTypes = parsing((result) => ({
-  ...result,
-  inbound: result.inbound.map((each) => ({
-    ...each,
-    media: each.media.map(({ url }) => ({ url })),
-  })),
-}));
-
 describe("the suite for transports", () => {
   test("says what a transport has to do and what it did", async () => {
-    const errorOf = async (
-      name: string,
-      spoil: (sound: Transport) => Partial<Transport>,
-    ): Promise<string | undefined> => (await failures(spoil, unable, name)).get(name);
-    const late = parsing((result) => ({
-      ...result,
-      inbound: result.inbound.map((each) => ({ ...each, at: 0 })),
-    }));
+    const errorOf = async (name: string, spoil: Spoil): Promise<string | undefined> =>
+      (await failures(spoil, unable, name)).get(name);
+    const late = hearing(() => ({ at: 0 }));
     expect(await errorOf("pass on an inbound message unchanged", late)).toMatch(
-      /^callbacks pass on an inbound message unchanged: expected a time within 1 s of \d+, in milliseconds, as the time of the message, got 0$/,
+      /^Error: callbacks pass on an inbound message unchanged: expected a time within 1 s of \d+, in milliseconds, as the time of the message, got 0$/,
     );
     const trimming = writing(({ body }) => ({ body: body.trim() }));
     expect(await errorOf(reachWithText, trimming)).toMatch(
@@ -110,17 +128,13 @@ describe("the suite for transports", () => {
     );
     const throwing = () => ({ send: () => Promise.reject(new TypeError("no")) });
     expect(await errorOf("give two messages different ids", throwing)).toBe(
-      "answers give two messages different ids: expected no error, got TypeError: no",
+      "Error: answers give two messages different ids: expected no error, got TypeError: no",
     );
   });
 
   test("passes for a correct transport", async () => {
     expect(await broken(() => ({}))).toEqual([]);
-    const withNulls = parsing((result) => ({
-      ...result,
-      inbound: result.inbound.map((each) => ({ ...each, keyword: null })),
-    }));
-    expect(await broken(withNulls)).toEqual([]);
+    expect(await broken(hearing(() => ({ keyword: null })))).toEqual([]);
   });
 
   test("passes for a transport whose carrier gives the URLs of inbound files alone", async () => {
@@ -128,61 +142,44 @@ describe("the suite for transports", () => {
   });
 
   test("passes for a transport that compares signatures as bytes, and so ignores what follows them", async () => {
-    const decoding = ({ parseCallback }: Transport): Partial<Transport> => ({
-      async parseCallback({ headers, ...request }) {
-        const signature = Buffer.from(headers["x-twilio-signature"] ?? "", "base64");
-        const decoded = { ...headers, "x-twilio-signature": signature.toString("base64") };
-        const result = await parseCallback?.({ ...request, headers: decoded });
-        if (result === undefined) throw new Error("none");
-        return result;
-      },
+    const decoding = calling(({ headers, ...request }) => {
+      const signature = Buffer.from(headers["x-twilio-signature"] ?? "", "base64");
+      return {
+        ...request,
+        headers: { ...headers, "x-twilio-signature": signature.toString("base64") },
+      };
     });
     expect(await broken(decoding)).toEqual([]);
   });
 
-  test.each<[what: string, spoil: (sound: Transport) => Partial<Transport>, found: string]>([
+  test.each<[what: string, spoil: Spoil, found: string]>([
     [
       "reports a lost answer as a refusal",
-      ({ send }) => ({
-        async send(message, context) {
-          const answer = await send(message, context);
-          if (answer.outcome !== "ambiguous") return answer;
-          return { outcome: "rejected", error: answer.error, permanent: false };
-        },
-      }),
+      answering((answer) =>
+        answer.outcome === "ambiguous"
+          ? { outcome: "rejected", error: answer.error, permanent: false }
+          : answer,
+      ),
       "are ambiguous when the carrier's answer was lost",
     ],
     [
       "takes the seconds of a receipt for milliseconds",
-      parsing((result) => ({
-        ...result,
-        receipts: result.receipts.map(({ subject, receipt }) => ({
-          subject,
-          receipt: { ...receipt, at: receipt.at / 1_000 },
-        })),
-      })),
+      receiving(({ receipt }) => ({ receipt: { ...receipt, at: receipt.at / 1_000 } })),
       "report the status of the right attempt",
     ],
     [
       "reports every answer as accepted",
-      ({ send }) => ({
-        async send(message, context) {
-          await send(message, context);
-          return { outcome: "accepted", provider_message_id: `p-${context.attempt_id}` };
-        },
-      }),
+      answering((_, { attempt_id }) => ({
+        outcome: "accepted",
+        provider_message_id: `p-${attempt_id}`,
+      })),
       "report a permanent rejection",
     ],
     [
       "gives all messages the same id",
-      ({ send }) => ({
-        async send(message, context) {
-          const answer = await send(message, context);
-          return answer.outcome === "accepted"
-            ? { ...answer, provider_message_id: "same" }
-            : answer;
-        },
-      }),
+      answering((answer) =>
+        answer.outcome === "accepted" ? { ...answer, provider_message_id: "same" } : answer,
+      ),
       "give two messages different ids",
     ],
     [
@@ -277,12 +274,9 @@ describe("the suite for transports", () => {
     ],
     [
       "reports a message that it does not find as not sent",
-      ({ lookup }) => ({
-        async lookup(message, attempt) {
-          const answer = (await lookup?.(message, attempt)) ?? { outcome: "unknown" };
-          return attempt.provider_message_id === null ? { outcome: "not_sent" } : answer;
-        },
-      }),
+      lookingUp((answer, { provider_message_id }) =>
+        provider_message_id === null ? { outcome: "not_sent" } : answer,
+      ),
       "are never not_sent when the carrier's answer was lost",
     ],
     [
@@ -302,38 +296,21 @@ describe("the suite for transports", () => {
     ],
     [
       "throws an internal error for a malformed callback",
-      ({ parseCallback }) => ({
-        parseCallback: async (request) => {
-          JSON.parse(new TextDecoder().decode(request.body).slice(0, 1) || "0");
-          return (
-            (await parseCallback?.(request)) ?? {
-              receipts: [],
-              inbound: [],
-              response: { status: 200 },
-            }
-          );
-        },
+      calling((request) => {
+        JSON.parse(new TextDecoder().decode(request.body).slice(0, 1) || "0");
+        return request;
       }),
       "are refused when they are malformed",
     ],
     [
       "names another attempt",
-      parsing((result) => ({
-        ...result,
-        receipts: result.receipts.map(({ receipt }) => ({
-          subject: { attempt_id: "att_other" },
-          receipt,
-        })),
-      })),
+      receiving(() => ({ subject: another })),
       "report the status of the right attempt",
     ],
     ["drops the types of media", withoutTypes, "pass on the types of an inbound message's files"],
     [
       "makes up a new id each time",
-      parsing((result, nth) => ({
-        ...result,
-        inbound: result.inbound.map((each) => ({ ...each, provider_message_id: `${nth}` })),
-      })),
+      hearing((_, nth) => ({ provider_message_id: `${nth}` })),
       "give the same result when they are repeated",
     ],
     [
@@ -343,18 +320,12 @@ describe("the suite for transports", () => {
     ],
     [
       "drops all media but the first",
-      parsing((result) => ({
-        ...result,
-        inbound: result.inbound.map((each) => ({ ...each, media: each.media.slice(0, 1) })),
-      })),
+      hearing(({ media }) => ({ media: media.slice(0, 1) })),
       "pass on an inbound message unchanged",
     ],
     [
       "takes every inbound message for an MMS",
-      parsing((result) => ({
-        ...result,
-        inbound: result.inbound.map((each) => ({ ...each, channel: "mms" })),
-      })),
+      hearing(() => ({ channel: "mms" })),
       "pass on an inbound message unchanged",
     ],
     [
@@ -366,66 +337,42 @@ describe("the suite for transports", () => {
     ],
     [
       "takes the text of an inbound message for its id",
-      parsing((result) => ({
-        ...result,
-        inbound: result.inbound.map((each) => ({ ...each, provider_message_id: each.body })),
-      })),
+      hearing(({ body }) => ({ provider_message_id: body })),
       "give two equal inbound messages different ids",
     ],
     [
       "compares signatures of different lengths",
-      ({ parseCallback }) => ({
-        async parseCallback(request) {
-          const { length } = request.headers["x-twilio-signature"] ?? "";
-          if (length !== 0 && length !== 28) throw new RangeError("The lengths differ.");
-          return (
-            (await parseCallback?.(request)) ?? {
-              receipts: [],
-              inbound: [],
-              response: { status: 200 },
-            }
-          );
-        },
+      calling((request) => {
+        const { length } = request.headers["x-twilio-signature"] ?? "";
+        if (length !== 0 && length !== 28) throw new RangeError("The lengths differ.");
+        return request;
       }),
       "are refused when their signature is malformed",
     ],
     [
       "gives no message with the error of a receipt",
-      parsing((result) => ({
-        ...result,
-        receipts: result.receipts.map(({ subject, receipt }) => ({
-          subject,
-          receipt: {
-            ...receipt,
-            error: receipt.error && { ...receipt.error, message: "" },
-          },
-        })),
+      receiving(({ receipt }) => ({
+        receipt: { ...receipt, error: receipt.error && { ...receipt.error, message: "" } },
       })),
       "report the status of the right attempt",
     ],
     [
       "takes the seconds of a look-up for milliseconds",
-      ({ lookup }) => ({
-        async lookup(message, attempt) {
-          const answer = (await lookup?.(message, attempt)) ?? { outcome: "unknown" };
-          if (answer.outcome !== "sent") return answer;
-          return { ...answer, receipts: [{ status: "sent", at: attempt.started_at / 1_000 }] };
-        },
-      }),
+      lookingUp((answer, { started_at }) =>
+        answer.outcome === "sent"
+          ? { ...answer, receipts: [{ status: "sent", at: started_at / 1_000 }] }
+          : answer,
+      ),
       "find a message by its provider id",
     ],
     [
       "trusts the URL that was called",
-      ({ parseCallback }) => ({
-        parseCallback: async (request) => {
+      ({ parseCallback = unparsed }) => ({
+        async parseCallback(request) {
           const [url = ""] = request.url.split("&attempt=");
-          const result = (await parseCallback?.({ ...request, url })) ?? {
-            receipts: [],
-            inbound: [],
-            response: { status: 200 },
-          };
+          const result = await parseCallback({ ...request, url });
           const receipts = result.receipts.map((each) =>
-            url === request.url ? each : { ...each, subject: { attempt_id: "att_other" as const } },
+            url === request.url ? each : { ...each, subject: another },
           );
           return { ...result, receipts };
         },
