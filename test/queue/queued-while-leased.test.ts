@@ -1,11 +1,11 @@
 /** Messages that are queued while the job of their conversation is leased or ends. */
 import { expect, it } from "vitest";
 import { attempts } from "../../src/messages/rows.ts";
-import type { Collection, SendAnswer } from "../../src/ports/index.ts";
+import type { SendAnswer } from "../../src/ports/index.ts";
 import { jobs } from "../../src/queue/jobs/rows.ts";
 import { accepted, carrier, held } from "../support/engines/carrier.ts";
 import { world } from "../support/engines/world.ts";
-import { beforeCommits } from "../support/storage/groups.ts";
+import { overtaken, writesTo } from "../support/storage/groups.ts";
 import { storages } from "../support/storage/storages.ts";
 
 const to = "+15005550001";
@@ -15,15 +15,13 @@ const bodiesOf = ({ calls }: ReturnType<typeof carrier>) =>
 // A lease and its first step share a transaction. Another process queues a message just before that
 // transaction commits, when the job is due and nothing need be armed.
 it.each(
-  storages.flatMap((storage) =>
-    [
-      { ...storage, during: "the hand-over of", kind: "insert", of: attempts, cancels: false },
-      { ...storage, during: "the end of the job of", kind: "remove", of: jobs, cancels: true },
-    ].map((each) => each satisfies { readonly of: Collection }),
-  ),
+  storages.flatMap((storage) => [
+    { ...storage, during: "the hand-over of", is: writesTo(attempts, "insert"), cancels: false },
+    { ...storage, during: "the end of the job of", is: writesTo(jobs, "remove"), cancels: true },
+  ]),
 )(
   "a message is sent that another process queues during $during the one before, on $name",
-  async ({ name, open, kind, of, cancels }) => {
+  async ({ name, open, is, cancels }) => {
     const { clock, engine, started } = world();
     const ground = open();
     const other = engine(ground.connect());
@@ -31,9 +29,7 @@ it.each(
     if (cancels) await other.messages.cancel(id);
     await clock.advance(1);
     let queued: Promise<unknown> | undefined;
-    const port = beforeCommits(ground.connect(), async (writes) => {
-      const isMoment = writes.some((write) => write.kind === kind && write.collection === of);
-      if (!isMoment || queued !== undefined) return;
+    const port = overtaken(ground.connect(), is, async () => {
       queued = other.messages.send({ to, body: "second" });
       // PostgreSQL lets the other process wait for the lease, which locks the job.
       if (name !== "PostgreSQL") await queued;
@@ -43,7 +39,6 @@ it.each(
     await clock.settle();
     await queued;
     await clock.advance(60_000);
-    expect(queued).toBeDefined();
     expect(bodiesOf(line)).toEqual(cancels ? ["second"] : ["first", "second"]);
   },
 );
@@ -95,17 +90,17 @@ it.each(storages)(
     await clock.advance(10);
     const attempt = line.attempt();
     await one.messages.send({ to, body: "second" });
-    let hasEnded = false;
-    const port = beforeCommits(ground.connect(), async () => {
-      if (hasEnded) return;
-      hasEnded = true;
-      slot.answer(accepted(attempt));
-      await clock.settle();
-      await clock.advance(10);
-    });
+    const port = overtaken(
+      ground.connect(),
+      () => true,
+      async () => {
+        slot.answer(accepted(attempt));
+        await clock.settle();
+        await clock.advance(10);
+      },
+    );
     await engine(port).messages.send({ to, body: "third" });
     await clock.advance(60_000);
-    expect(hasEnded).toBe(true);
     expect(bodiesOf(line)).toEqual(["first", "second", "third"]);
   },
 );

@@ -6,7 +6,7 @@ import type { WebchatSession } from "../../src/webchat/sessions/session-types.ts
 import { call, jsonOf } from "../api/call.ts";
 import { world } from "../support/engines/world.ts";
 import { cases } from "../support/runs.ts";
-import { beforeCommits } from "../support/storage/groups.ts";
+import { overtaken, writesTo } from "../support/storage/groups.ts";
 import { rowsOf } from "../support/storage/rows.ts";
 import { lightStorages, storages } from "../support/storage/storages.ts";
 
@@ -382,16 +382,9 @@ it("two sessions that are opened at once for a contact share one address", async
   const { engine } = world();
   const storage = memory();
   const other = engine(storage);
-  let race = async (): Promise<void> => {};
-  const overtaken = beforeCommits(storage, async (writes) => {
-    const isOpening = writes.some(({ collection }) => collection === webchatSessions);
-    const overtake = isOpening ? race : undefined;
-    if (isOpening) race = async () => {};
-    await overtake?.();
-  });
-  const one = engine(overtaken);
-  const { contact_id } = await one.sandbox.inbound({ from: "+15005550101", body: "hello" });
-  race = async () => void (await other.webchat.open({ contact_id }));
+  const { contact_id } = await other.sandbox.inbound({ from: "+15005550101", body: "hello" });
+  const open = () => other.webchat.open({ contact_id });
+  const one = engine(overtaken(storage, writesTo(webchatSessions), open));
   await one.webchat.open({ contact_id });
   const addresses = (await rowsOf(storage, webchatSessions)).map(({ address }) => address);
   expect([addresses.length, new Set(addresses).size]).toEqual([2, 1]);

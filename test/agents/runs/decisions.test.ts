@@ -7,7 +7,7 @@ import type { MessagingEngine } from "../../../src/engine.ts";
 import { call, jsonOf } from "../../api/call.ts";
 import { outcome } from "../../support/outcome.ts";
 import { everyEvent } from "../../support/pages.ts";
-import { beforeCommits } from "../../support/storage/groups.ts";
+import { overtaken, writesTo } from "../../support/storage/groups.ts";
 import { lightStorages, storages, type Ground } from "../../support/storage/storages.ts";
 import { actionOf } from "../actions.ts";
 import { agency } from "../world.ts";
@@ -114,18 +114,12 @@ describe.each(storages)("a decision on $name", ({ open }) => {
     const made = await openRun(open());
     const { connect, engine, world, paid, pass, read, decideIn, line } = made;
     const { approval } = await read();
-    let isFirst = true;
-    const overtaken = world.engine(
-      beforeCommits(connect(), async (writes) => {
-        if (!isFirst || !writes.some(({ collection }) => collection === runs)) return;
-        isFirst = false;
-        expect(await decideIn(engine)("deny", approval?.call_id)).toBe("done");
-        await pass();
-      }),
-      { transports: [line] },
-    );
-    expect(await decideIn(overtaken)("approve", approval?.call_id)).toBe("conflict");
-    expect(isFirst).toBe(false);
+    const slow = overtaken(connect(), writesTo(runs), async () => {
+      expect(await decideIn(engine)("deny", approval?.call_id)).toBe("done");
+      await pass();
+    });
+    const other = world.engine(slow, { transports: [line] });
+    expect(await decideIn(other)("approve", approval?.call_id)).toBe("conflict");
     await pass();
     const after = await read();
     expect([after.status, after.approval?.input]).toEqual(["awaiting_approval", { amount: 7 }]);

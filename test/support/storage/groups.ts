@@ -1,5 +1,7 @@
 /** Storages whose groups do something else when they read or commit. */
+import { onTestFinished } from "vitest";
 import { TidingsError } from "../../../src/kernel/errors.ts";
+import type { Collection } from "../../../src/ports/collection.ts";
 import type { Group, Lookup, StoragePort, Write } from "../../../src/ports/storage.ts";
 import { over } from "../over.ts";
 
@@ -35,6 +37,31 @@ export function beforeCommits<Tx extends object | undefined>(
       await before(writes);
       return group.commit(writes);
     },
+  });
+}
+
+/** Whether something is written to a collection, in one way or in any. */
+export function writesTo(collection: Collection, kind?: Write["kind"]): (write: Write) => boolean {
+  return (write) => write.collection === collection && (kind ?? write.kind) === write.kind;
+}
+
+/**
+ * The storage, which calls `overtake` ahead of the first commit with such a write, and waits for
+ * it. The test fails if there is no such commit.
+ */
+export function overtaken<Tx extends object | undefined>(
+  storage: StoragePort<Tx>,
+  isMoment: (write: Write) => boolean,
+  overtake: () => unknown,
+): StoragePort<Tx> {
+  let isOver = false;
+  onTestFinished(() => {
+    if (!isOver) throw new Error("No commit was overtaken.");
+  });
+  return beforeCommits(storage, async (writes) => {
+    if (isOver || !writes.some(isMoment)) return;
+    isOver = true;
+    await overtake();
   });
 }
 
