@@ -10,13 +10,13 @@ import type { Message } from "../../src/messages/types.ts";
 import { idempotency } from "../../src/operations/execution/rows.ts";
 import type { ModelAnswer, ModelTurn } from "../../src/ports/agent-model.ts";
 import type { Index } from "../../src/ports/collection.ts";
-import type { StoragePort, Write } from "../../src/ports/storage.ts";
+import type { StoragePort } from "../../src/ports/storage.ts";
 import { actionOf } from "../agents/actions.ts";
 import { agency, visitor } from "../agents/world.ts";
 import { carrier, held } from "../support/engines/carrier.ts";
 import { stopping, world } from "../support/engines/world.ts";
 import { outcome } from "../support/outcome.ts";
-import { beforeCommits } from "../support/storage/groups.ts";
+import { overtaken, writesTo } from "../support/storage/groups.ts";
 import { readingByIndex } from "../support/storage/reading-by-index.ts";
 import { rowsOf, tablesWith } from "../support/storage/rows.ts";
 
@@ -34,9 +34,8 @@ const quoting = ({ calls, messages: heard }: ModelTurn): ModelAnswer =>
     ? { calls: [{ action: "pay_out", input: { said: heard.map(({ text }) => text).join(" ") } }] }
     : { text: "Thanks" };
 
-/** Whether a commit writes the row of a message: a redaction, and nothing else in these tests. */
-const redacts = (writes: readonly Write[]): boolean =>
-  writes.some(({ kind, collection }) => kind === "update" && collection === messages);
+/** Whether the row of a message is written: by a redaction, and nothing else in these tests. */
+const redacts = writesTo(messages, "update");
 
 const storedResponses = (storage: StoragePort): Promise<readonly object[]> =>
   rowsOf(storage, idempotency);
@@ -65,18 +64,13 @@ it.each(Object.entries(showing))(
     const { id } = await other.messages.send({ to: visitor, body: "swordfish" });
     await clock.advance(60_000);
     const message = await other.messages.get(id);
-    let isRedacting = false;
     const one = engine(
-      beforeCommits(storage, async (writes) => {
-        if (!isRedacting || !redacts(writes)) return;
-        isRedacting = false;
+      overtaken(storage, redacts, async () => {
         expect(JSON.stringify(await show(other, message))).toContain("swordfish");
       }),
       options,
     );
-    isRedacting = true;
     const redacted = await one.messages.redact(id, { idempotencyKey: "redact" });
-    expect(isRedacting).toBe(false);
     expect(await one.messages.redact(id, { idempotencyKey: "redact" })).toEqual(redacted);
     const stored = await storedResponses(storage);
     expect(stored).toHaveLength(2);
@@ -95,20 +89,15 @@ it("a redaction that a new run overtakes is refused until the run has ended", as
   };
   const agents = { model: { respond }, actions: [pay] };
   const worker = world.engine(storage, { transports: [line], agents });
-  let isRedacting = false;
   const front = world.engine(
-    beforeCommits(storage, async (writes) => {
-      if (!isRedacting || !redacts(writes)) return;
-      isRedacting = false;
+    overtaken(storage, redacts, async () => {
       await worker.start();
       await world.clock.advance(2_000);
     }),
     { transports: [line] },
   );
   const { id } = await front.sandbox.inbound({ from: visitor, body: "swordfish" });
-  isRedacting = true;
   await expect(front.messages.redact(id)).rejects.toMatchObject({ code: "conflict" });
-  expect(isRedacting).toBe(false);
 
   await world.clock.advance(60_000);
   const [run] = (await worker.agents.runs(agent.id)).data;
