@@ -1,18 +1,14 @@
 import { Ajv } from "ajv";
 import formats from "ajv-formats";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { guardedRoutes, nameOf, requestOf } from "../security/examples.ts";
 import { bodySchemaOf, openApi, resolved, type Schema } from "../security/fields.ts";
-import { newOwner, type Owner } from "../security/owner.ts";
-import { startedWorld, type SecurityWorld } from "../security/world.ts";
+import { newOwner } from "../security/owner.ts";
+import { startedWorld } from "../security/world.ts";
 import { call, jsonOf } from "./call.ts";
 
-let there: SecurityWorld;
-let own: Owner;
-beforeAll(async () => {
-  there = await startedWorld();
-  own = await newOwner(there);
-});
+const there = await startedWorld();
+const own = await newOwner(there);
 afterAll(() => there.stop());
 
 const ajv = new Ajv({ strict: false });

@@ -1,22 +1,18 @@
 /** Each example of a request in the document is one that the API accepts. */
 import { Ajv } from "ajv";
 import formats from "ajv-formats";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import type { ApiResponse } from "../../src/api/http.ts";
 import { defaultLimits } from "../../src/kernel/limits.ts";
 import type { ApiRoute } from "../../src/operations/api-route.ts";
 import { guardedRoutes, requestOf, titled } from "../security/examples.ts";
 import { bodySchemaOf, openApi, type OpenApi } from "../security/fields.ts";
-import { newOwner, type Owner } from "../security/owner.ts";
-import { startedWorld, type SecurityWorld } from "../security/world.ts";
+import { newOwner } from "../security/owner.ts";
+import { startedWorld } from "../security/world.ts";
 import { call, jsonOf, textOf } from "./call.ts";
 
-let there: SecurityWorld;
-let own: Owner;
-beforeAll(async () => {
-  there = await startedWorld();
-  own = await newOwner(there);
-});
+const there = await startedWorld();
+const own = await newOwner(there);
 afterAll(() => there.stop());
 
 const ajv = new Ajv({ strict: false });

@@ -79,20 +79,14 @@ describe.each(storages)("over $name", ({ name, make }) => {
   );
 });
 
+const there = await startedWorld();
+afterAll(() => there.stop());
+const [own, other] = [await newOwner(there), await newOwner(there)];
+
 /** The first parameter is the caller's own, so only the second can be another account's. */
 const nested = scopedRoutes.filter(({ path }) => /:\w+_id/.test(path));
 
 describe("a resource below another one", () => {
-  let there: SecurityWorld;
-  let own: Owner;
-  let other: Owner;
-  beforeAll(async () => {
-    there = await startedWorld();
-    own = await newOwner(there);
-    other = await newOwner(there);
-  });
-  afterAll(() => there.stop());
-
   test.each(nested.map(titled))("is reached only below its own: $name", async ({ route }) => {
     const [, part = ""] = /:(\w+_id)/.exec(route.path) ?? [];
     const foreign = own.ids[part] ?? expect.fail();
@@ -145,16 +139,6 @@ function withUnknown(value: unknown): unknown {
 }
 
 describe("a field that names another account's resource", () => {
-  let there: SecurityWorld;
-  let own: Owner;
-  let other: Owner;
-  beforeAll(async () => {
-    there = await startedWorld();
-    own = await newOwner(there);
-    other = await newOwner(there);
-  });
-  afterAll(() => there.stop());
-
   test.each(pointing)("is answered like an unknown one: $name", async ({ name, route, field }) => {
     const value = references[field.name];
     if (value === null) return;

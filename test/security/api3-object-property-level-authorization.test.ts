@@ -1,5 +1,5 @@
 /** API3:2023. A request sets documented fields only, and a response shows documented fields only. */
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import type { ApiResponse } from "../../src/api/http.ts";
 import { call, jsonOf, textOf } from "../api/call.ts";
 import { cases } from "../support/runs.ts";
@@ -13,15 +13,11 @@ import {
   type OwnRequest,
 } from "./examples.ts";
 import { bodySchemaOf, fieldsOf } from "./fields.ts";
-import { newOwner, ownerFor, type Owner } from "./owner.ts";
-import { startedWorld, type SecurityWorld } from "./world.ts";
+import { newOwner, ownerFor } from "./owner.ts";
+import { startedWorld } from "./world.ts";
 
-let there: SecurityWorld;
-let own: Owner;
-beforeAll(async () => {
-  there = await startedWorld();
-  own = await newOwner(there);
-});
+const there = await startedWorld();
+const own = await newOwner(there);
 afterAll(() => there.stop());
 
 const writing = guardedRoutes.filter((route) => bodySchemaOf(route) !== undefined);

@@ -1,7 +1,7 @@
 /** API4:2023. What one request may cost is bounded, whoever sends it. */
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, describe, expect, onTestFinished, test } from "vitest";
 import type * as z from "zod";
 import { fetchHandler } from "../../adapters/http/fetch.ts";
 import { nodeHandler } from "../../adapters/http/node.ts";
@@ -20,16 +20,12 @@ import { cases } from "../support/runs.ts";
 import { thrownBy } from "../support/thrown-by.ts";
 import { allRoutes, guardedRoutes, requestOf, titled, type OwnRequest } from "./examples.ts";
 import { bodySchemaOf, fieldsOf, titledField, type Field } from "./fields.ts";
-import { newOwner, ownerFor, type Owner } from "./owner.ts";
-import { idleWorld, startedWorld, type SecurityWorld } from "./world.ts";
+import { newOwner, ownerFor } from "./owner.ts";
+import { idleWorld, startedWorld } from "./world.ts";
 
 const limits = { bodyBytes: 50_000, batchBodyBytes: 60_000, jsonDepth: 8 };
-let there: SecurityWorld;
-let own: Owner;
-beforeAll(async () => {
-  there = await startedWorld({ limits });
-  own = await newOwner(there);
-});
+const there = await startedWorld({ limits });
+const own = await newOwner(there);
 afterAll(() => there.stop());
 
 const ask = (request: OwnRequest): Promise<ApiResponse> => call(there.engine.api, request);

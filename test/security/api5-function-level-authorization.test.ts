@@ -1,17 +1,13 @@
 /** API5:2023. A key does what its scopes and its mode allow, however the request is written. */
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { keyScopes } from "../../src/operations/caller.ts";
 import { call, jsonOf } from "../api/call.ts";
 import { allRoutes, nameOf, requestOf, scopedRoutes, titled } from "./examples.ts";
-import { newOwner, type Owner } from "./owner.ts";
-import { startedWorld, type SecurityWorld } from "./world.ts";
+import { newOwner } from "./owner.ts";
+import { startedWorld } from "./world.ts";
 
-let there: SecurityWorld;
-let own: Owner;
-beforeAll(async () => {
-  there = await startedWorld();
-  own = await newOwner(there);
-});
+const there = await startedWorld();
+const own = await newOwner(there);
 afterAll(() => there.stop());
 
 const scoped = scopedRoutes.filter(({ scopes }) => scopes.length > 0);

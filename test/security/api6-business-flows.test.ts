@@ -1,31 +1,29 @@
 /** API6:2023. Nobody sends faster than allowed, and no test message leaves the sandbox. */
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { sandbox } from "../../adapters/transport/sandbox/index.ts";
 import { call, jsonOf } from "../api/call.ts";
 import { carrier } from "../support/engines/carrier.ts";
 import { guardedRoutes, requestOf, titled } from "./examples.ts";
-import { newOwner, type Owner } from "./owner.ts";
-import { startedWorld, type SecurityWorld } from "./world.ts";
+import { newOwner } from "./owner.ts";
+import { startedWorld } from "./world.ts";
 
 const live = carrier({ name: "live", modes: ["live"] });
-let there: SecurityWorld;
-let own: Owner;
-/** A key of an account whose plan allows one request in a second. It has had its request. */
-let slow: string;
-beforeAll(async () => {
-  there = await startedWorld({ transports: [sandbox(), live] });
-  own = await newOwner(there);
-  const plan = { name: "slow", requests_per_second: 1 };
-  const { key } = await there.engine.accounts.create({ name: "slow", plan });
-  slow = key.secret;
-  await call(there.engine.api, { path: "/v1/account", key: slow });
-  // A session may make 20 requests in a second.
-  for (let i = 0; i < 20; i++) {
-    const path = `/v1/webchat/sessions/${own.ids["webchat"] ?? ""}/messages`;
-    await call(there.engine.api, { path, key: own.token });
-  }
-});
+const there = await startedWorld({ transports: [sandbox(), live] });
 afterAll(() => there.stop());
+const own = await newOwner(there);
+/** A key of an account whose plan allows one request in a second. It has had its request. */
+const { secret: slow } = (
+  await there.engine.accounts.create({
+    name: "slow",
+    plan: { name: "slow", requests_per_second: 1 },
+  })
+).key;
+await call(there.engine.api, { path: "/v1/account", key: slow });
+// A session may make 20 requests in a second.
+for (let i = 0; i < 20; i++) {
+  const path = `/v1/webchat/sessions/${own.ids["webchat"] ?? ""}/messages`;
+  await call(there.engine.api, { path, key: own.token });
+}
 
 /** What might make another caller of the same one, for a server that believes it. */
 const disguises: readonly (readonly string[])[] = [

@@ -1,22 +1,17 @@
 /** API9:2023. What answers is in the OpenAPI document, and what is in the document answers. */
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { nodeHandler } from "../../adapters/http/node.ts";
 import { ask, type RawAnswer } from "../../adapters/testing/conformance/mount/raw-http.ts";
 import { call, textOf } from "../api/call.ts";
-import { serve, type Running } from "../api/servers.ts";
+import { serve } from "../api/servers.ts";
 import { cases } from "../support/runs.ts";
 import { openApi } from "./fields.ts";
-import { newOwner, type Owner } from "./owner.ts";
-import { startedWorld, type SecurityWorld } from "./world.ts";
+import { newOwner } from "./owner.ts";
+import { startedWorld } from "./world.ts";
 
-let there: SecurityWorld;
-let own: Owner;
-let running: Running;
-beforeAll(async () => {
-  there = await startedWorld();
-  own = await newOwner(there);
-  running = await serve({ prefix: "", listener: nodeHandler }, there.engine);
-});
+const there = await startedWorld();
+const own = await newOwner(there);
+const running = await serve({ prefix: "", listener: nodeHandler }, there.engine);
 afterAll(async () => {
   await running[Symbol.asyncDispose]();
   await there.stop();

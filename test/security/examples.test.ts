@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { call } from "../api/call.ts";
 import {
   guardedRoutes,
@@ -8,15 +8,11 @@ import {
   requestOf,
   titled,
 } from "./examples.ts";
-import { newOwner, type Owner } from "./owner.ts";
-import { startedWorld, type SecurityWorld } from "./world.ts";
+import { newOwner } from "./owner.ts";
+import { startedWorld } from "./world.ts";
 
-let there: SecurityWorld;
-let own: Owner;
-beforeAll(async () => {
-  there = await startedWorld();
-  own = await newOwner(there);
-});
+const there = await startedWorld();
+const own = await newOwner(there);
 afterAll(() => there.stop());
 
 /** The chapter on object properties carries out the examples of the other routes. */
