@@ -1,3 +1,4 @@
+import { attempts, messageById } from "../../src/messages/rows.ts";
 import type { Collection, Index, KeyValue, Seen } from "../../src/ports/collection.ts";
 import type { StoragePort, Write } from "../../src/ports/storage.ts";
 
@@ -47,4 +48,13 @@ export function removedIds(writes: readonly Write[], collection: Collection): st
   return writes.flatMap((write) =>
     write.collection === collection && write.kind === "remove" ? [String(write.key.at(-1))] : [],
   );
+}
+
+/** The attempts that a commit began, with their messages. Those of erased messages are left out. */
+export function handOvers(database: StoragePort, writes: readonly Write[]) {
+  return insertedRows(writes, attempts).flatMap((attempt) => {
+    const { account_id, mode, message_id } = attempt;
+    const found = readRows(database, messageById, [account_id, mode, message_id]);
+    return found.map((message) => ({ attempt, message }));
+  });
 }

@@ -1,11 +1,11 @@
 import { identities } from "../../../src/contacts/rows.ts";
 import { events, type EventRow } from "../../../src/events/rows.ts";
 import { mediumOf } from "../../../src/kernel/channels.ts";
-import { attempts, messageById, messages, type MessageRow } from "../../../src/messages/rows.ts";
+import { messages, type MessageRow } from "../../../src/messages/rows.ts";
 import type { Write } from "../../../src/ports/storage.ts";
 import { keywordTexts } from "../actors/inbound-texters.ts";
 import type { Invariant, Violation } from "../invariant.ts";
-import { allRows, insertedRows, readRows } from "../rows.ts";
+import { allRows, handOvers, insertedRows } from "../rows.ts";
 import { senderAddresses } from "../settings.ts";
 import type { World } from "../world.ts";
 
@@ -110,14 +110,12 @@ export const optOutsRespected: Invariant = {
     const consent = new ExpectedConsent(world);
     return {
       *commit(engine, writes) {
-        const handedOver = insertedRows(writes, attempts).flatMap(
-          ({ account_id, mode, message_id }) =>
-            readRows(database, messageById, [account_id, mode, message_id]),
-        );
-        const suspects = handedOver.filter(
-          ({ to, from, channel, keyword }) =>
-            keyword !== "opt_out" && consent.isOptedOut(mediumOf(channel), to, from),
-        );
+        const suspects = handOvers(database, writes)
+          .map(({ message }) => message)
+          .filter(
+            ({ to, from, channel, keyword }) =>
+              keyword !== "opt_out" && consent.isOptedOut(mediumOf(channel), to, from),
+          );
         const optedIn = consent.apply(writes);
         for (const { id, to, channel, contact_id } of suspects) {
           // Within one commit, an opt-in may have come before the hand-over.

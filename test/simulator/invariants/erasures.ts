@@ -3,7 +3,7 @@ import { runs } from "../../../src/agents/runs/rows.ts";
 import { contacts } from "../../../src/contacts/rows.ts";
 import { conversationById, conversations, notes } from "../../../src/conversations/rows.ts";
 import { events } from "../../../src/events/rows.ts";
-import { attempts, messageById, messages } from "../../../src/messages/rows.ts";
+import { messages } from "../../../src/messages/rows.ts";
 import { schema } from "../../../src/modules.ts";
 import { observations } from "../../../src/observations/rows.ts";
 import type { Collection } from "../../../src/ports/collection.ts";
@@ -11,7 +11,7 @@ import type { Write } from "../../../src/ports/storage.ts";
 import { messageScores } from "../../../src/sentiment/rows.ts";
 import type { Invariant, Violation } from "../invariant.ts";
 import { personalDataIn } from "../personal-data.ts";
-import { allRows, insertedRows, readRows, writtenRows } from "../rows.ts";
+import { allRows, handOvers, insertedRows, readRows, writtenRows } from "../rows.ts";
 import type { World } from "../world.ts";
 
 type Columns = Readonly<Record<string, unknown>>;
@@ -176,13 +176,12 @@ export const nothingSentToErased: Invariant = {
     let erased = new Set<string>();
     return {
       *commit(engine, writes) {
-        for (const { account_id, mode, message_id } of insertedRows(writes, attempts)) {
-          const [message] = readRows(database, messageById, [account_id, mode, message_id]);
-          if (message === undefined) continue;
-          if (!erased.has(history.survivorOf(message.contact_id))) continue;
+        for (const { message } of handOvers(database, writes)) {
+          const { id, contact_id } = message;
+          if (!erased.has(history.survivorOf(contact_id))) continue;
           yield {
-            about: [message_id, message.contact_id],
-            description: `${engine} handed over ${message_id} of ${message.contact_id}, which is erased`,
+            about: [id, contact_id],
+            description: `${engine} handed over ${id} of ${contact_id}, which is erased`,
           };
         }
         erased = new Set(history.erased);

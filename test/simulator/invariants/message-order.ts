@@ -2,7 +2,6 @@ import { firstNumber } from "../../../src/conversations/places.ts";
 import { sendClassOf } from "../../../src/messages/job-orders.ts";
 import {
   attempts,
-  messageById,
   messages,
   outbox,
   scheduledInConversation,
@@ -12,7 +11,7 @@ import { jobClasses } from "../../../src/queue/jobs/classes.ts";
 import { classOf, decodeLane } from "../../../src/queue/jobs/lane.ts";
 import { jobByName, jobs, type JobRow } from "../../../src/queue/jobs/rows.ts";
 import type { Invariant, Violation } from "../invariant.ts";
-import { allRows, insertedRows, readRows, writtenRows } from "../rows.ts";
+import { allRows, handOvers, readRows, writtenRows } from "../rows.ts";
 
 /** An engine that stalled and lost its lease must notice that before it sends on. */
 export const leaseHolderSends: Invariant = {
@@ -30,16 +29,14 @@ export const leaseHolderSends: Invariant = {
           const isTaken = leased && (write.kind === "insert" || write.changed.includes("fence"));
           if (kind === "send" && isTaken) holders.set(key, engine);
         }
-        for (const { account_id, mode, message_id } of insertedRows(writes, attempts)) {
-          const [message] = readRows(database, messageById, [account_id, mode, message_id]);
-          const holder = message && holders.get(message.conversation_id);
-          if (message !== undefined && holder !== engine) {
-            const about = [message_id, message.conversation_id];
-            yield {
-              about,
-              description: `${engine} handed over ${message_id}, but ${holder ?? "no engine"} holds the lease on its conversation`,
-            };
-          }
+        for (const { message } of handOvers(database, writes)) {
+          const { id, conversation_id } = message;
+          const holder = holders.get(conversation_id);
+          if (holder === engine) continue;
+          yield {
+            about: [id, conversation_id],
+            description: `${engine} handed over ${id}, but ${holder ?? "no engine"} holds the lease on its conversation`,
+          };
         }
       },
     };
@@ -65,15 +62,14 @@ export const messagesInOrder: Invariant = {
         for (const { message_id, outcome } of writtenRows(writes, attempts)) {
           if (outcome === "ambiguous" || outcome === "undelivered") loose.add(message_id);
         }
-        for (const { account_id, mode, message_id } of insertedRows(writes, attempts)) {
-          const [message] = readRows(database, messageById, [account_id, mode, message_id]);
-          if (message === undefined || loose.has(message_id)) continue;
+        for (const { message } of handOvers(database, writes)) {
+          if (!placed(message)) continue;
           const ahead = readRows(database, outbox, [message.conversation_id]).find(
             (each) => each.sequence < message.sequence && placed(each),
           );
           if (ahead !== undefined) {
-            const description = `${engine} handed over ${message_id} before ${ahead.id}, which comes first and is ${ahead.status}`;
-            yield { about: [message_id, ahead.id], description };
+            const description = `${engine} handed over ${message.id} before ${ahead.id}, which comes first and is ${ahead.status}`;
+            yield { about: [message.id, ahead.id], description };
           }
         }
       },
@@ -125,17 +121,16 @@ export const sameTimeInOrder: Invariant = {
   name: "A scheduled message is not handed over before an earlier one of its conversation that was due first or at the same time.",
   check: ({ database }) => ({
     *commit(engine, writes) {
-      for (const { account_id, mode, message_id } of insertedRows(writes, attempts)) {
-        const [message] = readRows(database, messageById, [account_id, mode, message_id]);
-        const due = message?.send_at ?? null;
-        if (message === undefined || due === null) continue;
+      for (const { message } of handOvers(database, writes)) {
+        const due = message.send_at;
+        if (due === null) continue;
         const scheduled = readRows(database, scheduledInConversation, [message.conversation_id]);
         const ahead = scheduled.find(
           (each) => firstNumber(each) < firstNumber(message) && (each.send_at ?? Infinity) <= due,
         );
         if (ahead === undefined) continue;
-        const description = `${engine} handed over ${message_id} before ${ahead.id}, which is due, too`;
-        yield { about: [message_id, ahead.id], description };
+        const description = `${engine} handed over ${message.id} before ${ahead.id}, which is due, too`;
+        yield { about: [message.id, ahead.id], description };
       }
     },
   }),

@@ -1,9 +1,9 @@
 import { contactById, identityByAddress } from "../../../src/contacts/rows.ts";
 import { mediumOf } from "../../../src/kernel/channels.ts";
-import { attempts, messageById } from "../../../src/messages/rows.ts";
+import { attempts } from "../../../src/messages/rows.ts";
 import type { QuietHours } from "../../../src/operations/consent-options.ts";
 import type { Invariant } from "../invariant.ts";
-import { insertedRows, readRows } from "../rows.ts";
+import { handOvers, insertedRows, readRows } from "../rows.ts";
 
 export const policyAllowed: Invariant = {
   name: "A message is handed over only if the host's policy allowed it last.",
@@ -36,9 +36,9 @@ export const quietHoursRespected: Invariant = {
   check: ({ database, settings: { quietHours } }) => ({
     *commit(engine, writes) {
       if (quietHours === undefined) return;
-      for (const { account_id, mode, message_id, started_at } of insertedRows(writes, attempts)) {
-        const [message] = readRows(database, messageById, [account_id, mode, message_id]);
-        if (message?.category !== "marketing") continue;
+      for (const { attempt, message } of handOvers(database, writes)) {
+        if (message.category !== "marketing") continue;
+        const { account_id, mode, message_id, started_at } = attempt;
         // The quiet hours of the number's current owner apply.
         const [owner] = readRows(database, identityByAddress, [
           account_id,

@@ -7,7 +7,7 @@ import {
 import type { StoragePort } from "../../../src/ports/storage.ts";
 import { senderHandOvers, senders } from "../../../src/senders/rows.ts";
 import type { Invariant } from "../invariant.ts";
-import { allRows, insertedRows, readRows, writtenRows } from "../rows.ts";
+import { allRows, handOvers, insertedRows, readRows, writtenRows } from "../rows.ts";
 import { fallsBack, primaryTransport, senderAddresses } from "../settings.ts";
 import { surelyNotSent } from "./carrier-calls.ts";
 
@@ -30,11 +30,9 @@ export const rateLimited: Invariant = {
       *commit(engine, writes) {
         // A commit that sets the limits may also hand messages over, before or after.
         const isSet = writtenRows(writes, senders).some((each) => each.address === address);
-        const all = insertedRows(writes, attempts).filter(({ account_id, mode, message_id }) =>
-          readRows(database, messageById, [account_id, mode, message_id]).some(
-            ({ from }) => from === address,
-          ),
-        );
+        const all = handOvers(database, writes)
+          .filter(({ message }) => message.from === address)
+          .map(({ attempt }) => attempt);
         // A hand-over that began without limits and commits after they were set is counted only if
         // its transaction ran again.
         const made = all.filter(({ started_at }) => started_at > setAt + toleranceMs);
@@ -130,10 +128,9 @@ export const routeFollowed: Invariant = {
   name: "A message goes over the transports of its route in turn, and to none before its retry time.",
   check: ({ database, clocksDiffer, settings: { routes } }) => ({
     *commit(engine, writes) {
-      for (const attempt of insertedRows(writes, attempts)) {
-        const { account_id, mode, message_id, number, transport, started_at } = attempt;
-        const [message] = readRows(database, messageById, [account_id, mode, message_id]);
-        if (message === undefined || message.channel === "webchat") continue;
+      for (const { attempt, message } of handOvers(database, writes)) {
+        if (message.channel === "webchat") continue;
+        const { message_id, number, transport, started_at } = attempt;
         const route = routes.find(({ from }) => from?.includes(message.from) ?? true);
         const transports = route?.transports ?? [primaryTransport];
         const earlier = readRows(database, attemptsOfMessage, [message_id]).filter(
