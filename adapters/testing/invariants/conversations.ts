@@ -1,3 +1,4 @@
+import type { Message } from "../../entry.ts";
 import type { Finding, World } from "../world/types.ts";
 import {
   allItems,
@@ -9,10 +10,6 @@ import {
   type WorldScope,
 } from "./reads.ts";
 
-/**
- * The messages of a conversation reach the carrier in the order of the conversation. Messages that
- * were ever scheduled or ambiguous are exempt: the others do not wait for them.
- */
 export async function conversationsInOrder(world: World): Promise<Finding | undefined> {
   for (const scope of await scopesOf(world)) {
     const exempt = await exemptIn(world, scope);
@@ -20,7 +17,7 @@ export async function conversationsInOrder(world: World): Promise<Finding | unde
     const last = new Map<string, { readonly id: string; readonly place: number }>();
     for (const call of scope.calls) {
       const { message_id: id } = call.message;
-      if (call.number > 1 || exempt.has(id)) continue;
+      if (exempt.has(id)) continue;
       const stored = await messageOf(world, call);
       if (stored === undefined || stored.send_at !== null) continue;
       const { conversation_id } = stored;
@@ -39,16 +36,22 @@ export async function conversationsInOrder(world: World): Promise<Finding | unde
   return undefined;
 }
 
-/** The ids of the messages that were ever scheduled or ambiguous. */
+const waits = (status: Message["status"]): boolean => status === "queued" || status === "sending";
+
+/**
+ * The ids of the messages that were ever scheduled or ambiguous, or that came back after they were
+ * sent, since a route tries another carrier.
+ */
 async function exemptIn(world: World, scope: WorldScope): Promise<ReadonlySet<string>> {
   const ids = new Set<string>();
   for (const { type, data } of await eventsIn(world, scope)) {
     if (type !== "message.updated") continue;
     const { status, previous_status } = data;
-    const isExempt = [status, previous_status].some((each) =>
+    const isLoose = [status, previous_status].some((each) =>
       ["scheduled", "ambiguous"].includes(each),
     );
-    if (isExempt) ids.add(data.message_id);
+    const isBack = waits(status) && !waits(previous_status);
+    if (isLoose || isBack) ids.add(data.message_id);
   }
   return ids;
 }

@@ -55,8 +55,9 @@ export type Invariants = {
    */
   readonly everyEventOnce: EngineLaw;
   /**
-   * The messages of a conversation reach the carrier in the order of the conversation. Messages
-   * that were ever scheduled or ambiguous are exempt: the others do not wait for them.
+   * The messages of a conversation reach the carrier in the order of the conversation, also in
+   * later attempts. The others do not wait for messages that were ever scheduled or ambiguous, or
+   * that a route tries again after they were sent, so these are exempt.
    */
   readonly conversationsInOrder: EngineLaw;
   /**

@@ -3,12 +3,14 @@
  * changes writes of the engine.
  */
 import { describe, expect, test } from "vitest";
+import { MessagingEngine } from "../../../adapters/entry.ts";
 import { memory } from "../../../adapters/storage/memory/index.ts";
 import {
   invariants,
   scriptedCarrier,
   Violation,
   world,
+  type CarrierCall,
   type Law,
 } from "../../../adapters/testing/index.ts";
 import { pagePromise } from "../../../src/operations/index.ts";
@@ -72,16 +74,43 @@ test("the laws hold in a world with webhooks, also after an erasure", async () =
   await w.check(...Object.values(invariants));
 });
 
-test("a message that overtakes another one of its conversation is found", async () => {
+test.each<[what: string, forge: (calls: readonly CarrierCall[]) => readonly CarrierCall[]]>([
+  ["another one of its conversation", (calls) => calls.toReversed()],
+  [
+    "one that waits for its retry",
+    (calls) => [...calls, ...calls.slice(0, 1).map((call) => ({ ...call, number: 2 }))],
+  ],
+])("a message that overtakes %s is found", async (_, forge) => {
   const w = await sent();
   const [carrier] = w.carriers;
   if (carrier === undefined) throw new Error("there is no carrier");
-  const forged = over(w, {
-    carriers: [over(carrier, { calls: carrier.calls.toReversed() })],
-  });
+  const forged = over(w, { carriers: [over(carrier, { calls: forge(carrier.calls) })] });
   expect((await invariants.conversationsInOrder(forged))?.description).toMatch(
     /^the carrier got msg_\w+ before msg_\w+, which comes first$/,
   );
+});
+
+test("a message that goes to another carrier after it was not delivered overtakes nothing", async () => {
+  const carrier = scriptedCarrier({
+    script: ({ transport, message }) =>
+      transport === "sandbox" && message.body === "Hello"
+        ? {
+            outcome: "accepted",
+            receipts: [{ status: "undelivered", afterMs: 10_000, error: "unknown" }],
+          }
+        : undefined,
+  });
+  const routes = [{ transports: ["sandbox", "spare"], fallBackAfter: ["undelivered" as const] }];
+  const w = await sent(memory(), {
+    transports: [carrier, carrier.as("spare")],
+    engine: (ports) => new MessagingEngine({ ...ports, routes }),
+  });
+  expect(carrier.calls.map(({ message, number }) => [message.body, number])).toEqual([
+    ["Hello", 1],
+    ["Good bye", 1],
+    ["Hello", 2],
+  ]);
+  await w.check(invariants.conversationsInOrder);
 });
 
 test("an event that is not written is found", async () => {
