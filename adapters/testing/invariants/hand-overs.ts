@@ -26,8 +26,8 @@ export async function nothingHandedOverTwice(world: World): Promise<Finding | un
 }
 
 /**
- * The commit that begins a hand-over has an event with the status `sending`. The log is in the order
- * of the commits, so clocks do not matter.
+ * The commit that begins a hand-over has an event with the status `sending`. The log is in the
+ * order of the commits, so clocks do not matter.
  */
 export async function nothingAfterAnOptOut(world: World): Promise<Finding | undefined> {
   for (const scope of await scopesOf(world)) {
