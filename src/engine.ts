@@ -313,7 +313,8 @@ export class MessagingEngine<
    * Stops the event streams, the running jobs, the transports and the storage, in this order, and
    * waits for the calls that were made before. Jobs that still run at the deadline are aborted, and
    * the engine waits until they have ended. Calls that have not ended by then fail, and transports
-   * that have not started or stopped are abandoned. Repeated calls have no effect. Works without a
+   * that have not started or stopped are abandoned. 2 seconds later, calls of the storage that
+   * still wait for a lock or a server fail, too. Repeated calls have no effect. Works without a
    * start.
    * @throws TidingsError `invalid_option`, and the engine does not stop
    */

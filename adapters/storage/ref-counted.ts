@@ -29,11 +29,6 @@ export class RefCounted<T extends Closable> {
     return this.#count > 1;
   }
 
-  /** Whether the first engine is opening the storage. */
-  get isOpening(): boolean {
-    return this.#opening !== undefined && this.#opened === undefined;
-  }
-
   /** Concurrent calls share one `connect`. After a failure, the next call tries again. */
   async open(connect: () => Promise<T>): Promise<void> {
     this.#count++;

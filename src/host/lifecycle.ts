@@ -32,9 +32,6 @@ interface LifecycleOptions {
   readonly deadline: AbortController;
 }
 
-/** After the deadline of a stop, how often to check whether the storage responds. */
-const checkMs = 1_000;
-
 /**
  * The life of an engine. The first command prepares it: that opens the storage. `start` then begins
  * the background work, which commands do without. `stop` ends what there is, at any time and for
@@ -169,10 +166,7 @@ export class Lifecycle {
     const { clock, storage } = settings;
     await clock.sleep(deadlineMs, over);
     deadline.abort(waitedTooLong());
-    while (!over.aborted && storage.abandonIfSilent !== undefined) {
-      await storage.abandonIfSilent();
-      await clock.sleep(checkMs, over);
-    }
+    if (!over.aborted) await storage.abandonUnless?.(over);
   }
 
   async #stop(): Promise<void> {

@@ -270,11 +270,12 @@ export interface StoragePort<Tx extends object | undefined = object | undefined>
    */
   yieldToEventLoop(): Promise<void>;
   /**
-   * Called when an engine should have stopped by now. If the storage is still being opened, or its
-   * server does not respond, lets the calls in progress fail, and all later ones until the storage
-   * is opened again. Without this method, the engine waits for them.
+   * Called when an engine should have stopped by now. Unless `stopped` aborts within 2 seconds,
+   * lets the calls in progress fail that wait, for example for a lock, for a migration or for a
+   * server that does not respond. Later calls that would have to wait fail too, until the storage
+   * is opened again. Without this method, the engine waits for all of them.
    */
-  abandonIfSilent?(): Promise<void>;
+  abandonUnless?(stopped: AbortSignal): Promise<void>;
   /**
    * Closes after open groups end. Idempotent. If several engines share it, the last one closes it.
    */

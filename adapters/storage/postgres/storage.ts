@@ -11,6 +11,7 @@ import {
   type StorageCapabilities,
   type StoragePort,
 } from "../../../src/ports/index.ts";
+import { abandonLate } from "../abandon-late.ts";
 import { OpenTransactions } from "../open-transactions.ts";
 import { RefCounted } from "../ref-counted.ts";
 import type { PostgresClient, PostgresPool } from "./connections/driver.ts";
@@ -147,12 +148,13 @@ export class PostgresStorage<Client extends PostgresClient> implements StoragePo
     await setImmediate();
   }
 
-  async abandonIfSilent(): Promise<void> {
-    // The other engines may wait for the server.
-    if (this.#shared.isShared) return;
-    // A migration may take hours. The server rolls back what is not committed.
-    if (this.#shared.isOpening) this.#pool.abandon();
-    else await this.#pool.abandonIfSilent();
+  /** The server rolls back what is not committed. */
+  async abandonUnless(stopped: AbortSignal): Promise<void> {
+    await abandonLate(
+      stopped,
+      () => this.#shared.isShared,
+      () => this.#pool.abandon(),
+    );
   }
 
   async close(): Promise<void> {

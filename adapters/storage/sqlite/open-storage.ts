@@ -45,16 +45,19 @@ export interface OpenStorage extends Closable {
   readonly groups: Groups;
   readonly transactions: EngineTransactions;
   readonly engineLocks: FileLocks;
+  readonly abandoned: AbortSignal;
 }
 
 /**
- * Connects to the database file, checks it, and migrates it if the options allow that. `onCommit`
- * is called after each commit of a group.
+ * Connects to the database file, checks it, and migrates it if the options allow that. Once
+ * `abandoned` aborts, no call waits for the lock of another process. `onCommit` is called after
+ * each commit of a group.
  */
 export async function openStorage(
   schema: Schema,
   { file, migrate, check = "quick", thresholds = defaultThresholds }: SqliteStorageOptions,
   openTransactions: OpenTransactions,
+  abandoned: AbortSignal,
   onCommit: () => void,
 ): Promise<OpenStorage> {
   const tableOf = makeTables(schema, (collection) => new Table(collection));
@@ -86,9 +89,15 @@ export async function openStorage(
       tableOf,
       background,
       files,
+      abandoned,
       onCommit,
     });
-    const transactions = new EngineTransactions(path, () => connect(file), openTransactions);
+    const transactions = new EngineTransactions(
+      path,
+      () => connect(file),
+      openTransactions,
+      abandoned,
+    );
     const engineLocks = new FileLocks(path);
     return {
       path,
@@ -99,6 +108,7 @@ export async function openStorage(
       groups,
       transactions,
       engineLocks,
+      abandoned,
       idle: () => groups.idle(),
       close: async () => {
         engineLocks.close();

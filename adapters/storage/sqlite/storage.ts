@@ -4,6 +4,7 @@ import { setImmediate } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import { TidingsError } from "../../../src/kernel/index.ts";
 import type { Access, EngineLocks, Group, Schema, StoragePort } from "../../../src/ports/index.ts";
+import { abandonLate } from "../abandon-late.ts";
 import { CommitListeners } from "../commit-listeners.ts";
 import { OpenTransactions } from "../open-transactions.ts";
 import { RefCounted } from "../ref-counted.ts";
@@ -40,6 +41,8 @@ export class SqliteStorage implements StoragePort<DatabaseSync> {
   readonly #hostGroups = new HostGroups(this.#openTransactions);
   readonly #shared = new RefCounted<OpenStorage>();
   readonly #listeners = new CommitListeners();
+  /** Lets the calls that wait for the lock of another process fail, until the next opening. */
+  #abandoned = new AbortController();
   /** Tells the engines that share this object about their commits. */
   readonly #telling = new Throttle(() => this.#listeners.callSoon());
 
@@ -56,9 +59,13 @@ export class SqliteStorage implements StoragePort<DatabaseSync> {
   }
 
   async open(schema: Schema): Promise<void> {
-    await this.#shared.open(() =>
-      openStorage(schema, this.#options, this.#openTransactions, () => this.#onCommit()),
-    );
+    await this.#shared.open(() => {
+      this.#abandoned = new AbortController();
+      const { signal } = this.#abandoned;
+      return openStorage(schema, this.#options, this.#openTransactions, signal, () =>
+        this.#onCommit(),
+      );
+    });
   }
 
   async migrate(schema: Schema): Promise<void> {
@@ -127,6 +134,14 @@ export class SqliteStorage implements StoragePort<DatabaseSync> {
 
   async yieldToEventLoop(): Promise<void> {
     await setImmediate();
+  }
+
+  async abandonUnless(stopped: AbortSignal): Promise<void> {
+    await abandonLate(
+      stopped,
+      () => this.#shared.isShared,
+      () => this.#abandoned.abort(),
+    );
   }
 
   async close(): Promise<void> {

@@ -1,5 +1,4 @@
 import type { TidingsError } from "../../../../src/kernel/index.ts";
-import { pause } from "../../pause.ts";
 import { isReadOnly, toStorageError, unavailableError } from "../errors.ts";
 import { Connection } from "./connection.ts";
 import { describeServer } from "./describe-server.ts";
@@ -8,9 +7,6 @@ import { destroySocket, isInTransaction, prepareAcquiredClients } from "./pg-int
 import { PoolClients } from "./pool-clients.ts";
 import { unprepared, type Result, type Statement } from "./statement.ts";
 import { againIfDiscarded, runInTransaction } from "./transaction-control.ts";
-
-/** How long the server may take to respond once the engine should have stopped. */
-const maxSilenceAtStopMs = 2_000;
 
 /** A connection that was taken from the pool. */
 export interface PooledConnection {
@@ -147,16 +143,6 @@ export class ConnectionPool {
       connection.run([{ text: "SHOW default_transaction_isolation", values: [] }]),
     );
     this.#defaultIsReadCommitted = read?.rows[0]?.[0] === "read committed";
-  }
-
-  /** Like `abandon`, if the server does not respond. */
-  async abandonIfSilent(): Promise<void> {
-    const settled = new AbortController();
-    const answer = this.use((connection) => connection.run([{ text: "SELECT 1", values: [] }]));
-    const end = (): void => settled.abort();
-    answer.then(end, end);
-    await pause(maxSilenceAtStopMs, settled.signal);
-    if (!settled.signal.aborted) this.abandon();
   }
 
   /** Lets the calls in progress fail, and until `reopen` all later ones. */

@@ -8,27 +8,37 @@ const maxPauseMs = 25;
 export const maxLockWaitMs = 5_000;
 
 /**
- * Calls `attempt` and calls it again while another connection holds the lock. SQLite's own waiting
- * (`busy_timeout`) would block the whole process, so the waiting is done with timers. `attempt` is
- * synchronous, and must leave no changes when it throws. Errors name the file.
+ * Calls `attempt` and calls it again while another connection holds the lock, unless `abandoned`
+ * aborts. SQLite's own waiting (`busy_timeout`) would block the whole process, so the waiting is
+ * done with timers. `attempt` is synchronous, and must leave no changes when it throws. Errors name
+ * the file.
  */
-export function whenUnlocked<T>(file: string, attempt: () => T): T | Promise<T> {
+export function whenUnlocked<T>(
+  file: string,
+  attempt: () => T,
+  abandoned?: AbortSignal,
+): T | Promise<T> {
   try {
     return attempt();
   } catch (error) {
     if (!isBusy(error)) throw toStorageError(error, file);
-    return retry(file, attempt);
+    return retry(file, attempt, abandoned);
   }
 }
 
-async function retry<T>(file: string, attempt: () => T): Promise<T> {
+async function retry<T>(
+  file: string,
+  attempt: () => T,
+  abandoned: AbortSignal | undefined,
+): Promise<T> {
   let pause = firstPauseMs;
   for (let waited = 0; ; waited += pause, pause = Math.min(2 * pause, maxPauseMs)) {
     await sleep(pause);
     try {
       return attempt();
     } catch (error) {
-      if (!isBusy(error) || waited >= maxLockWaitMs) throw toStorageError(error, file);
+      const isOver = waited >= maxLockWaitMs || abandoned?.aborted === true;
+      if (isOver || !isBusy(error)) throw toStorageError(error, file);
     }
   }
 }

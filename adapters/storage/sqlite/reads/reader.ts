@@ -13,19 +13,25 @@ export class SqliteReader implements Reader {
   }
 
   async get(lookups: readonly Lookup[]): Promise<readonly (readonly Row[])[]> {
-    const { path, reads, readerConnection } = this.#storage();
-    return whenUnlocked(path, () => lookups.map((lookup) => reads.get(readerConnection, lookup)));
+    return this.#whenUnlocked(({ reads, readerConnection }) =>
+      lookups.map((lookup) => reads.get(readerConnection, lookup)),
+    );
   }
 
   async range(range: Range): Promise<readonly Row[]> {
-    const { path, reads, readerConnection } = this.#storage();
-    return whenUnlocked(path, () => reads.range(readerConnection, range));
+    return this.#whenUnlocked(({ reads, readerConnection }) =>
+      reads.range(readerConnection, range),
+    );
   }
 
   async search(searches: readonly Search[]): Promise<readonly (readonly Row[])[]> {
-    const { path, tableOf, readerConnection } = this.#storage();
-    return whenUnlocked(path, () =>
+    return this.#whenUnlocked(({ tableOf, readerConnection }) =>
       searches.map((each) => search(readerConnection, tableOf(each.index.collection), each)),
     );
+  }
+
+  #whenUnlocked<T>(read: (storage: OpenStorage) => T): T | Promise<T> {
+    const storage = this.#storage();
+    return whenUnlocked(storage.path, () => read(storage), storage.abandoned);
   }
 }

@@ -19,23 +19,32 @@ export class EngineTransactions {
   #handle: DatabaseSync | undefined;
   #isClosed = false;
   readonly #open: OpenTransactions;
+  readonly #abandoned: AbortSignal;
 
-  constructor(file: string, connect: () => Promise<DatabaseSync>, open: OpenTransactions) {
+  /** From `abandoned` on, nothing waits for a lock. */
+  constructor(
+    file: string,
+    connect: () => Promise<DatabaseSync>,
+    open: OpenTransactions,
+    abandoned: AbortSignal,
+  ) {
     this.#file = file;
     this.#lock = new WriteLock(file);
     this.#connect = connect;
     this.#open = open;
+    this.#abandoned = abandoned;
   }
 
   async run<T>(work: (handle: DatabaseSync) => Promise<T>): Promise<T> {
     const release = await this.#lock.acquire();
     try {
       const handle = await this.#getHandle();
-      await whenUnlocked(this.#file, () => {
+      const begin = (): void => {
         this.#refuseClosed();
         // A transaction that the work begins itself does not have this savepoint.
         handle.exec("BEGIN IMMEDIATE; SAVEPOINT tidings_transaction");
-      });
+      };
+      await whenUnlocked(this.#file, begin, this.#abandoned);
       return await this.#runOn(handle, work);
     } finally {
       release();

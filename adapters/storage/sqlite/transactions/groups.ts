@@ -18,6 +18,8 @@ interface GroupsOptions {
   readonly tableOf: TableOf<Table>;
   readonly background: BackgroundWriter;
   readonly files: DatabaseFiles;
+  /** From then on, nothing waits for a lock. */
+  readonly abandoned: AbortSignal;
   /** Called after each commit. */
   readonly onCommit: () => void;
 }
@@ -37,18 +39,20 @@ export class Groups {
   readonly #tableOf: TableOf<Table>;
   readonly #background: BackgroundWriter;
   readonly #files: DatabaseFiles;
+  readonly #abandoned: AbortSignal;
   readonly #onCommit: () => void;
   /** Undefined if no transaction is open. */
   #owner: Owner | undefined;
   readonly #open = new OpenGroups();
 
-  constructor({ connection, reads, tableOf, background, files, onCommit }: GroupsOptions) {
-    this.connection = connection;
-    this.#reads = reads;
-    this.#tableOf = tableOf;
-    this.#background = background;
-    this.#files = files;
-    this.#onCommit = onCommit;
+  constructor(options: GroupsOptions) {
+    this.connection = options.connection;
+    this.#reads = options.reads;
+    this.#tableOf = options.tableOf;
+    this.#background = options.background;
+    this.#files = options.files;
+    this.#abandoned = options.abandoned;
+    this.#onCommit = options.onCommit;
   }
 
   begin(access: Access): Group {
@@ -57,7 +61,7 @@ export class Groups {
     let hasRead = false;
     return {
       read: (lookups) =>
-        whenUnlocked(this.#files.path, () => {
+        this.#whenUnlocked(() => {
           // The read may have waited for a lock. If it took the lock now, nothing would release it.
           this.#open.refuseEnded(group);
           // A transaction that an earlier group began does not see later commits. And one that a
@@ -146,16 +150,21 @@ export class Groups {
 
   #commit(writes: readonly Write[], owner: Owner): void | Promise<void> {
     const steps = stepsOf(writes, this.#tableOf);
-    // An exclusive group holds the file's lock on this connection, so it commits here.
+    // An exclusive group holds the file's lock on this connection, so it commits here. The thread
+    // would wait for a lock.
     const thread =
-      owner === "shared"
+      owner === "shared" && !this.#abandoned.aborted
         ? this.#background.threadFor(writes.length, this.#files.isLogLong)
         : undefined;
     if (thread === undefined) {
-      return whenUnlocked(this.#files.path, () => this.#commitHere(steps));
+      return this.#whenUnlocked(() => this.#commitHere(steps));
     }
     this.endReading();
     return thread.commit(steps);
+  }
+
+  #whenUnlocked<T>(attempt: () => T): T | Promise<T> {
+    return whenUnlocked(this.#files.path, attempt, this.#abandoned);
   }
 
   #commitHere(steps: readonly Step[]): void {

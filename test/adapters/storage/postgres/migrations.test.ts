@@ -257,7 +257,7 @@ describe("migrations of the PostgreSQL storage", () => {
     const port = on(where);
     const opening = port.open(secondSchema).catch((error: unknown) => error);
     await other.isAskedTwice();
-    await port.abandonIfSilent?.();
+    await port.abandonUnless?.(new AbortController().signal);
     expect(await opening).toMatchObject({
       code: "storage_unavailable",
       message: says(/connection.*was lost/),
