@@ -9,7 +9,7 @@ import type { StorageContext } from "./context.ts";
 import { AdvisoryLocks } from "./engine-locks.ts";
 import type { Names } from "./names.ts";
 import { Notifications } from "./notifications.ts";
-import { databaseId, ensureSchema } from "./tables/migrations.ts";
+import { databaseId, ensureSchema, outsideTransaction } from "./tables/migrations.ts";
 import { Table } from "./tables/tables.ts";
 import { EngineTransactions } from "./transactions/engine-transactions.ts";
 import { Groups } from "./transactions/groups.ts";
@@ -44,7 +44,7 @@ export async function openStorage(schema: Schema, options: OpenOptions): Promise
   const tableOf = makeTables(schema, (collection) => new Table(collection, names));
   const id = await pool.use(async (connection) => {
     await ensureSchema(connection, schema, names, canMigrate);
-    return databaseId(connection, names);
+    return databaseId(outsideTransaction(connection), names);
   });
   await pool.readDefaults();
   const counters = schema.collections

@@ -5,8 +5,9 @@ import { additionsSince, mustMigrate, refuseNewer } from "../../schema-versions.
 import { literal, namePrefix, quoted } from "../../sql.ts";
 import type { Connection } from "../connections/connection.ts";
 import { unprepared } from "../connections/statement.ts";
-import { rollBack } from "../connections/transaction-control.ts";
+import { rollBack, runInTransaction } from "../connections/transaction-control.ts";
 import type { Names } from "../names.ts";
+import { planSettings } from "../transactions/settings.ts";
 import { createPendingCounts } from "../writes/pending-counts.ts";
 import { addColumn, createIndex, createTable } from "./tables.ts";
 import { createWordIndex } from "./word-index.ts";
@@ -101,7 +102,7 @@ export async function ensureSchema(
   canMigrate: boolean,
 ): Promise<void> {
   await refuseEncoding(connection);
-  if (mustMigrate(await versionOf(connection, names), schema, canMigrate)) {
+  if (mustMigrate(await versionOf(outsideTransaction(connection), names), schema, canMigrate)) {
     await migrate(connection, schema, names);
   }
 }
@@ -144,8 +145,16 @@ async function beginAlone(run: Run, names: Names): Promise<boolean> {
   return false;
 }
 
+/** Runs statements that read tables, and that another transaction's lock does not hold for long. */
+export function outsideTransaction(connection: Connection): Pick<Connection, "run"> {
+  return {
+    run: async (statements) =>
+      (await runInTransaction(connection, [planSettings, ...statements])).slice(1),
+  };
+}
+
 /** Returns the version of the database's schema, or 0 if there are no tables. */
-async function versionOf(connection: Connection, names: Names): Promise<number> {
+async function versionOf(connection: Pick<Connection, "run">, names: Names): Promise<number> {
   const [version] = (await schemaRow(connection, names, "version")) ?? [];
   return Number(version ?? 0);
 }

@@ -123,16 +123,17 @@ describe("every wait ends", () => {
       const where = await database();
       const port = await opened(where.pool());
       const host = await where.pool().connect();
-      await host.query("BEGIN; LOCK TABLE tidings_notes IN ACCESS EXCLUSIVE MODE");
+      await host.query("BEGIN; LOCK TABLE tidings_notes, tidings_schema");
       onTestFinished(() => host.release(true));
       const group = port.begin("shared");
       const reads = await Promise.allSettled([
         notes(port),
         group.read([{ index: noteById, key: ["a"], limit: 1 }]),
+        postgres({ pool: where.pool() }).open(firstSchema),
       ]);
       await group.abort();
       const refused = { status: "rejected", reason: unavailable(/alters a table/) };
-      expect(reads).toMatchObject([refused, refused]);
+      expect(reads).toMatchObject([refused, refused, refused]);
       const { rows } = await host.query<{ pid: number }>(
         "SELECT pid FROM pg_stat_activity " +
           "WHERE datname = current_database() AND wait_event_type = 'Lock'",
