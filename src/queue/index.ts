@@ -7,7 +7,7 @@ export { FailureLog } from "./failure-log.ts";
 export { findUnattendedJob, type RunnableJobs } from "./dispatcher/find-unattended-job.ts";
 export { firstDueAt } from "./dispatcher/read-by-due-time.ts";
 export { inChunks, inTransaction, type ChunkResult, runChunks } from "./handlers.ts";
-export { mayPass, retry } from "./retry.ts";
+export { mayPass, retry, retryWhileLeased } from "./retry.ts";
 export { checkUnansweredCommit, keepOrUndo } from "./unanswered-commit.ts";
 export type {
   Claim,

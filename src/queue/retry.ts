@@ -1,8 +1,9 @@
 /** Commits that are repeated while the storage is unavailable. */
-import { TidingsError, type ErrorCode } from "../kernel/index.ts";
+import { TidingsError, type ErrorCode, type Scope } from "../kernel/index.ts";
 import type { Clock } from "../ports/index.ts";
-import type { JobRun } from "./jobs/job.ts";
-import { leaseMs } from "./jobs/lease.ts";
+import { background, type Store } from "../store/index.ts";
+import type { Claim, JobRun } from "./jobs/job.ts";
+import { leaseMs, renew } from "./jobs/lease.ts";
 
 /** The first and the longest pause between tries, in milliseconds. The pauses double. */
 const firstPauseMs = 100;
@@ -30,7 +31,7 @@ export function mayPass(error: unknown): error is TidingsError {
  */
 export async function retry<T>(
   clock: Clock,
-  { abort, stopping }: Pick<JobRun, "abort" | "stopping">,
+  run: Pick<JobRun, "abort" | "stopping">,
   work: () => Promise<T>,
 ): Promise<T> {
   const end = clock.monotonic() + leaseMs;
@@ -40,10 +41,46 @@ export async function retry<T>(
       return await work();
     } catch (error) {
       if (!mayPass(error)) throw error;
-      // A stop does not wait for a person.
-      over = error.retryable ? abort : stopping;
+      over = endOf(run, error);
       if (over.aborted || clock.monotonic() >= end) throw error;
     }
     await clock.sleep(pause, over);
   }
+}
+
+/** The length of the lease while its holder repeats a commit, in milliseconds. */
+const longLeaseMs = 3 * leaseMs;
+
+/**
+ * Like `retry`, but until the run is aborted or its lease is lost, which this extends. Use it to
+ * store what the next run of the job would have to pay for again.
+ */
+export async function retryWhileLeased<T>(
+  { store, clock }: { readonly store: Store; readonly clock: Clock },
+  claim: Claim & Scope,
+  run: Pick<JobRun, "abort" | "stopping">,
+  work: () => Promise<T>,
+): Promise<T> {
+  const isLost = async (): Promise<boolean> => {
+    const renewed = store.commit(claim, (tx) => renew(tx, claim, longLeaseMs), background);
+    // While this fails, other engines can hardly take the lease.
+    return (await renewed.catch(() => claim.leased_until)) === undefined;
+  };
+  for (;;) {
+    try {
+      return await retry(clock, run, work);
+    } catch (error) {
+      if (!mayPass(error) || endOf(run, error).aborted) throw error;
+      if (await isLost()) throw error;
+    }
+  }
+}
+
+/** The signal after which a commit that met the error is not repeated. */
+function endOf(
+  { abort, stopping }: Pick<JobRun, "abort" | "stopping">,
+  { retryable }: TidingsError,
+): AbortSignal {
+  // A stop does not wait for a person.
+  return retryable ? abort : stopping;
 }

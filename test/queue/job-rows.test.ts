@@ -28,7 +28,7 @@ type Step =
       readonly kind: "finish";
       readonly nth: number;
       readonly again: number | null;
-      readonly failed: boolean;
+      readonly failure: "job" | "storage" | undefined;
     }
   | { readonly kind: "pass"; readonly ms: number };
 
@@ -49,7 +49,7 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
     kind: fc.constant("finish" as const),
     nth,
     again: fc.option(fc.integer({ min: 0, max: 50_000 })),
-    failed: fc.boolean(),
+    failure: fc.constantFrom("job", "storage", undefined),
   }),
   fc.record({ kind: fc.constant("pass" as const), ms: fc.constantFrom(1, 1_000, 29_000, 61_000) }),
 );
@@ -129,12 +129,13 @@ describe.each(storages)("jobs on $name", ({ name, open }) => {
             } else {
               const againAt = step.again === null ? {} : { againAt: now + step.again };
               await store.commitUnscoped((tx) =>
-                finish(tx, claim, { ...againAt, failed: step.failed }),
+                finish(tx, claim, { ...againAt, failure: step.failure }),
               );
               if (holds) {
                 holder = undefined;
                 const isRemoved = step.again === null && wanted === null;
-                failures = step.failed && !isRemoved ? failures + 1 : 0;
+                if (step.failure === undefined || isRemoved) failures = 0;
+                else if (step.failure === "job") failures++;
                 again = step.again === null ? null : now + step.again;
               }
             }
@@ -203,14 +204,14 @@ describe.each(storages)("jobs on $name", ({ name, open }) => {
     const order: JobOrder = consumeJob({ consumer: "c", key: "k" }, clock.now());
     await store.commitUnscoped((tx) => arm(tx, order));
     const lanes: Lane[] = [];
-    for (const [n, failed] of [true, true, false, false].entries()) {
+    for (const [n, failure] of (["job", "storage", undefined, undefined] as const).entries()) {
       const claim = await store.commitUnscoped((tx) =>
         lease(tx, storedName(order), { fence: n + 1, leasedBy: null }),
       );
       if (claim === undefined) throw new Error("not leased");
       lanes.push(claim.lane);
-      expect(claim.failures).toBe(Math.min(n, n < 3 ? n : 0));
-      await store.commitUnscoped((tx) => finish(tx, claim, { againAt: clock.now(), failed }));
+      expect(claim.failures).toBe(n === 1 || n === 2 ? 1 : 0);
+      await store.commitUnscoped((tx) => finish(tx, claim, { againAt: clock.now(), failure }));
     }
     const usual = order.lane;
     const slow = { ...usual, slow: true };
@@ -241,7 +242,7 @@ describe.each(storages)("jobs on $name", ({ name, open }) => {
     const claim = await store.commitUnscoped((tx) => lease(tx, name, { fence: 1, leasedBy: null }));
     if (claim === undefined) throw new Error("not leased");
     expect(await armed("single")).toEqual(laneOf("sandbox", "single"));
-    await store.commitUnscoped((tx) => finish(tx, claim, { againAt: clock.now(), failed: true }));
+    await store.commitUnscoped((tx) => finish(tx, claim, { againAt: clock.now(), failure: "job" }));
     expect(await armed("batch")).toEqual({ ...laneOf("sandbox", "single"), slow: true });
   });
 

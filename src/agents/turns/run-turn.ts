@@ -1,6 +1,6 @@
 import { conversationById } from "../../conversations/index.ts";
 import type { Scope } from "../../kernel/index.ts";
-import { finish, mayPass, retry, type JobHandler } from "../../queue/index.ts";
+import { finish, mayPass, retryWhileLeased, type JobHandler } from "../../queue/index.ts";
 import { background, type Reads, type Tx } from "../../store/index.ts";
 import { toModelAction } from "../actions/model-action.ts";
 import type { AgentRuntime } from "../agent-options.ts";
@@ -104,7 +104,7 @@ async function runBegunTurn(options: Omit<MoveMakerOptions, "facts">): Promise<v
   }
   try {
     // Without the retries, an outage would cost the answer, and the model would be called again.
-    await retry(clock, options, () =>
+    await retryWhileLeased(runtime, claim, options, () =>
       hostPolicies.commitWithVerdicts(
         claim,
         (tx, hostVerdicts) => endTurn(tx, claim, begun, outcome, { services, hostVerdicts }),

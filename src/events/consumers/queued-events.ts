@@ -53,7 +53,7 @@ export async function nextConsumerEvent(
     }
     if (retry_at !== null && retry_at > tx.now) {
       // A later event of the key armed the job too early.
-      await finish(tx, claim, { againAt: retry_at, failed: true });
+      await finish(tx, claim, { againAt: retry_at, failure: "job" });
       return undefined;
     }
     const event = await tx.get(eventsByPosition, [position]);
@@ -114,7 +114,7 @@ export async function failConsumerEvent(
     retry_at,
     parked_at: isParked ? tx.now : null,
   });
-  await finish(tx, claim, retry_at === null ? {} : { againAt: retry_at, failed: true });
+  await finish(tx, claim, retry_at === null ? {} : { againAt: retry_at, failure: "job" });
   return isParked;
 }
 

@@ -150,7 +150,7 @@ class SendRun {
     await this.#store(async (tx) => {
       await this.#recordAnswer(tx, begun, answer);
       // Move to the slow lane, so that a hanging carrier does not block the jobs of others.
-      await finish(tx, this.#claim, { againAt: tx.now, failed: true });
+      await finish(tx, this.#claim, { againAt: tx.now, failure: "job" });
     });
     const { id: attempt_id, transport } = begun.attempt;
     const recordLate = async (lateAnswer: unknown): Promise<void> => {

@@ -9,10 +9,10 @@ import {
   type UnscopedTx,
 } from "../../store/index.ts";
 import type { Claim, JobRun } from "../jobs/job.ts";
-import { finish } from "../jobs/lease.ts";
+import { finish, type Finish } from "../jobs/lease.ts";
 import { nameOf, storedName } from "../jobs/rows.ts";
 import { pauseAfter } from "../pause-after.ts";
-import { retry } from "../retry.ts";
+import { mayPass, retry } from "../retry.ts";
 import { checkUnansweredCommit, keepOrUndo } from "../unanswered-commit.ts";
 import { type TakenJob } from "./take-job.ts";
 
@@ -23,11 +23,11 @@ interface Options {
 }
 
 /**
- * The longest pause of a job whose commit failed, in milliseconds. The storage may lease jobs for
- * hours in which they fail, for example because it can open no more connections, or because another
+ * The pause of a job whose commit failed, in milliseconds. The storage may lease jobs for hours in
+ * which they fail, for example because it can open no more connections, or because another
  * transaction has locked their rows. When that ends, they must not wait for long.
  */
-const maxOutagePauseMs = 5_000;
+const outagePauseMs = 2_000;
 
 /**
  * Schedules a failed job again after a pause. A job that ended because of `abort` has not failed,
@@ -47,9 +47,7 @@ export async function reschedule(
   if (failed && noted !== undefined) {
     logger.error({ err: error, job, failures: noted.count }, "a job failed; retrying");
   }
-  const pause = failed ? pauseAfter(claim.failures) : 0;
-  const againAt = clock.now() + (isOutage ? Math.min(pause, maxOutagePauseMs) : pause);
-  const again = { againAt, failed };
+  const again = failed ? afterFailure(error, claim, clock.now()) : { againAt: clock.now() };
   try {
     // Most failures of the storage are short. Without a retry, the job would wait until its lease
     // ends.
@@ -63,6 +61,13 @@ export async function reschedule(
       "a failed job could not be rescheduled; it runs again when its lease expires",
     );
   }
+}
+
+/** An error of the storage that may pass is no failure of the job. */
+function afterFailure(error: unknown, { failures }: Claim, now: number): Finish {
+  return mayPass(error)
+    ? { againAt: now + outagePauseMs, failure: "storage" }
+    : { againAt: now + pauseAfter(failures), failure: "job" };
 }
 
 /**

@@ -69,11 +69,14 @@ export async function renew(
   return due_at;
 }
 
-interface Finish {
+export interface Finish {
   /** When to run the job again, in milliseconds since the epoch; absent when the work is done. */
   readonly againAt?: number;
-  /** Whether the run failed. Otherwise the job's count of failures starts again. */
-  readonly failed?: boolean;
+  /**
+   * Why the run failed, if it did. A failure of the storage is none of the job, and is not counted.
+   * Without a failure, the job's count of failures starts again.
+   */
+  readonly failure?: "job" | "storage" | undefined;
   /**
    * The lane in which the job waits; by default its usual lane, or its slow lane after a failure.
    */
@@ -87,7 +90,7 @@ interface Finish {
 export async function finish(
   within: AnyTx,
   claim: LeaseProof,
-  { againAt, failed = false, lane }: Finish = {},
+  { againAt, failure, lane }: Finish = {},
 ): Promise<void> {
   const tx = unscoped(within);
   const job = await leasedJob(within, claim);
@@ -97,13 +100,12 @@ export async function finish(
     tx.remove(jobs, job);
     return;
   }
-  const failures = failed ? job.failures + 1 : 0;
-  const next = lane ?? readyLane(decodeLane(job.lane), { slow: failed });
+  const next = lane ?? readyLane(decodeLane(job.lane), { slow: failure !== undefined });
   tx.update(jobs, job, {
     leased: false,
     due_at: due,
     rearmed_at: null,
-    failures,
+    failures: failure === undefined ? 0 : job.failures + (failure === "job" ? 1 : 0),
     ...storedLane(next),
   });
 }

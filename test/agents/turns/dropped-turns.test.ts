@@ -5,6 +5,7 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { memory } from "../../../adapters/storage/memory/index.ts";
+import { runs } from "../../../src/agents/runs/rows.ts";
 import { TidingsError } from "../../../src/kernel/errors.ts";
 import { messages } from "../../../src/messages/rows.ts";
 import { action, type Action } from "../../../src/ports/action.ts";
@@ -195,18 +196,54 @@ function refusingReplies(error: () => TidingsError | undefined): StoragePort<und
   });
 }
 
-test("a turn that the storage cannot store for 40 s costs one call of the model, and the agent keeps the conversation", async () => {
-  let isFull = true;
-  const full = new TidingsError("storage_unavailable", "The disk is full.");
-  const made = await agency(refusingReplies(() => (isFull ? full : undefined)));
+test.each([
+  ["40 s", 40_000],
+  ["an hour", 3_600_000],
+])(
+  "a turn that the storage cannot store for %s costs one call of the model, and the agent keeps the conversation",
+  async (_, ms) => {
+    let isFull = true;
+    const full = new TidingsError("storage_unavailable", "The disk is full.");
+    const made = await agency(refusingReplies(() => (isFull ? full : undefined)));
+    await made.say("Hello");
+    await made.pass(ms);
+    expect(await made.replies()).toEqual([]);
+    isFull = false;
+    await made.pass(5_000);
+    expect(await made.replies()).toEqual(["You said: Hello"]);
+    expect(made.seen).toHaveLength(1);
+    expect(await made.conversation()).toMatchObject({ handler: "ai" });
+  },
+);
+
+test("outages of the storage do not count among the failures after which people get a conversation", async () => {
+  let [isDown, isBroken] = [true, true];
+  const fragile: Policy = {
+    name: "fragile",
+    evaluate() {
+      if (isBroken) throw new Error("the rule is broken");
+      return { verdict: "allow" };
+    },
+  };
+  const storage = memory();
+  const own = withGroups(storage, {
+    async commit(writes, group) {
+      if (!isDown || !writes.some(({ collection }) => collection === runs)) {
+        return group.commit(writes);
+      }
+      await group.abort();
+      throw new TidingsError("storage_unavailable", "The disk is full.");
+    },
+  });
+  const made = await agency(own, { options: { policies: [fragile] } });
   await made.say("Hello");
-  await made.pass(40_000);
-  expect(await made.replies()).toEqual([]);
-  isFull = false;
+  await made.pass(60_000);
+  isDown = false;
   await made.pass(5_000);
+  expect(made.seen).toHaveLength(3);
+  isBroken = false;
+  await made.pass(10_000);
   expect(await made.replies()).toEqual(["You said: Hello"]);
-  expect(made.seen).toHaveLength(1);
-  expect(await made.conversation()).toMatchObject({ handler: "ai" });
 });
 
 test("people get a conversation whose replies a damaged storage cannot store, and the model is called no more", async () => {
