@@ -58,7 +58,7 @@ export function followUpJob(
   return { kind: "follow-up", key: { attempt_id }, account_id, mode, lane, due_at };
 }
 
-/** Returns the job that looks once more for the attempt of early receipts. */
+/** Returns the job that looks again for the attempt of early receipts. */
 export function earlyReceiptJob(
   transport: string,
   provider_message_id: string,

@@ -19,10 +19,11 @@ import { applyEarlyReceipts, applyReceipts, providerIdFor } from "./apply-receip
 /** How long an early receipt is kept, in milliseconds: 72 hours. */
 const keepMs = 72 * hourMs;
 /**
- * The delay of the second look for the attempt of an early receipt, in milliseconds. By then, every
- * transaction that could not see the receipt has ended.
+ * The delays of two more looks for the attempt of an early receipt, in milliseconds. By the first,
+ * the transaction that could not see the receipt has nearly always ended, and by the last always.
  */
-const secondLookMs = 60_000;
+const nextLookMs = 1_000;
+const lastLookMs = 60_000;
 /** The maximum number of early receipts per provider id. More are dropped. */
 const maxEarly = 50;
 
@@ -90,8 +91,8 @@ async function learnProviderId(
 }
 
 /**
- * Stores an early receipt. The first receipt for a provider id also schedules the second look for
- * the attempt.
+ * Stores an early receipt. The first receipt for a provider id also schedules the next look for the
+ * attempt.
  */
 async function storeEarly(
   tx: UnscopedTx,
@@ -103,15 +104,15 @@ async function storeEarly(
   if (early === undefined) {
     const expires_at = tx.now + keepMs;
     tx.insert(earlyReceipts, { transport, provider_message_id, receipts: [receipt], expires_at });
-    await arm(tx, earlyReceiptJob(transport, provider_message_id, tx.now + secondLookMs));
+    await arm(tx, earlyReceiptJob(transport, provider_message_id, tx.now + nextLookMs));
   } else if (early.receipts.length < maxEarly) {
     tx.update(earlyReceipts, early, { receipts: [...early.receipts, receipt] });
   }
 }
 
 /**
- * Looks once more, after a delay, for the attempt of early receipts, and applies them. This covers
- * a race: one engine stores a receipt while another records the answer with its provider id, and
+ * Looks again, after a delay, for the attempt of early receipts, and applies them. This covers a
+ * race: one engine stores a receipt while another records the answer with its provider id, and
  * neither sees the other's rows.
  */
 export async function retryEarlyReceipts(
@@ -119,11 +120,16 @@ export async function retryEarlyReceipts(
   services: Services,
   claim: Claim<"early-receipt">,
 ): Promise<void> {
-  const attempt = await findAttempt(anyScope, claim.key.transport, claim.key);
+  const { transport, provider_message_id } = claim.key;
+  const attempt = await findAttempt(anyScope, transport, claim.key);
   if (attempt !== undefined) {
     const tx = anyScope.in(attempt);
     const message = await tx.get(messageById, [attempt.message_id], { hold: true });
     if (message !== undefined) await applyEarlyReceipts(tx, services, { message, attempt });
+    await finish(tx, claim);
+    return;
   }
-  await finish(anyScope, claim);
+  const early = await anyScope.get(earlyReceiptsOf, [transport, provider_message_id]);
+  const lastLookAt = early === undefined ? 0 : early.expires_at - keepMs + lastLookMs;
+  await finish(anyScope, claim, lastLookAt > anyScope.now ? { againAt: lastLookAt } : {});
 }

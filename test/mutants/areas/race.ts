@@ -66,7 +66,7 @@ export const race = inArea("race", [
       "A receipt that races the answer to its attempt is stored and never applied, so that a " +
       "delivered message stays `sent`.",
     file: "src/messages/receipts/record-receipt.ts",
-    find: "    await arm(tx, earlyReceiptJob(transport, provider_message_id, tx.now + secondLookMs));\n",
+    find: "    await arm(tx, earlyReceiptJob(transport, provider_message_id, tx.now + nextLookMs));\n",
     replace: "",
     tests: ["test/messages/evidence.test.ts"],
   },
