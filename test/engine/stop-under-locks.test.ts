@@ -75,9 +75,10 @@ describe.each(places)("on $name, while another transaction holds a lock, an engi
     await asked.promise;
     const { unlock } = await place.lock();
     const refused = one.messages.send(hello).catch((error: unknown) => error);
-    // One wait for the lock takes 5 s, and on PostgreSQL up to 15.
+    // One wait for the lock takes 5 s, and on PostgreSQL up to 15. A stop makes several, one after
+    // the other.
     const stopped = one.stop({ deadlineMs: 100 }).then(() => "stopped");
-    expect(await Promise.race([stopped, sleep(4_500, "waits")])).toBe("stopped");
+    expect(await Promise.race([stopped, sleep(8_000, "waits")])).toBe("stopped");
     expect(await refused).toMatchObject({ code: "storage_unavailable" });
     await unlock();
     const line = carrier();
