@@ -47,8 +47,10 @@ export class RequestLog {
       case "not_configured":
         logger.debug(facts, "a request needs an option that the engine lacks");
         return;
-      // In an outage every request fails, and the log may be on the disk that is full.
+      // In an outage, or while a table is locked, every request fails, and the log may be on the
+      // disk that is full.
       case "storage_unavailable":
+      case "storage_contended":
       case "storage_damaged": {
         const failed = this.#limit.note(code);
         if (failed === undefined) return;
