@@ -5,7 +5,9 @@ import { mediumOf } from "../../kernel/index.ts";
 import { messagesByAuthor, messagesOfConversation, type MessageRow } from "../../messages/index.ts";
 import type { Tx } from "../../store/index.ts";
 import { agentSessionOf, type AgentSessionRow } from "../rows.ts";
-import { maxUnanswered } from "../runs/limits.ts";
+
+/** The maximum number of messages that one turn answers. If there are more, it reads the last. */
+export const maxUnanswered = 50;
 
 /**
  * The maximum number of messages of a conversation that are read to find the last answer, or since

@@ -21,7 +21,7 @@ import { conversationHandoff } from "../events.ts";
 import { agentInUse } from "../find-agent.ts";
 import { turnJob } from "../job-orders.ts";
 import { agentSessionOf, agentSessions, type AgentRow, type AgentSessionRow } from "../rows.ts";
-import { cancelAnswerRuns } from "../runs/end-run.ts";
+import { cancelAnswerRuns } from "../runs/write-run.ts";
 import type { HandoffCause } from "../settings/handoff-rule-types.ts";
 import type { AgentDefinition } from "../types.ts";
 import { findUnanswered, messageToAnswer } from "./answered-messages.ts";

@@ -7,10 +7,10 @@ import { mayAnswerIn } from "../handling/session.ts";
 import { turnJob } from "../job-orders.ts";
 import { agentById } from "../rows.ts";
 import { approveRunSchema, type ApproveRun } from "./input-types.ts";
-import { resumeRun } from "./resume-run.ts";
 import { runById, type RunRow } from "./rows.ts";
 import { callsToDecide, runResource } from "./show.ts";
 import type { Run } from "./types.ts";
+import { resumeRun } from "./write-run.ts";
 
 /**
  * Approves or denies an action that waits for a decision: the named call, or else the oldest. A

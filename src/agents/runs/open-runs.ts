@@ -1,7 +1,9 @@
 import type { Seen } from "../../ports/index.ts";
 import type { Tx } from "../../store/index.ts";
-import { maxOpenRuns } from "./limits.ts";
 import { openByTrigger, type RunRow } from "./rows.ts";
+
+/** The maximum number of open runs of a conversation that are read at once. */
+export const maxOpenRuns = 50;
 
 /**
  * Returns the open runs of a conversation that answer messages, also if more other runs are open

@@ -1,8 +1,8 @@
 /** Which runs and sessions may contain words of a message, and what a redaction leaves of a run. */
 import type { MessageRow } from "../../messages/index.ts";
 import type { AgentSessionRow } from "../rows.ts";
-import { maxHistory, maxReadForHistory } from "./limits.ts";
 import type { RunRow } from "./rows.ts";
+import { maxHistory, maxReadForHistory } from "./rules.ts";
 import type { RunStep } from "./step-types.ts";
 import type { ActionCall } from "./types.ts";
 

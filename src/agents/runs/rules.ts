@@ -1,7 +1,19 @@
 import { admitOneMore, minuteMs } from "../../kernel/index.ts";
-import { maxKeptSteps } from "./limits.ts";
 import type { RunRow } from "./rows.ts";
 import type { RunStep } from "./step-types.ts";
+
+/** The maximum number of steps that are kept of a run. */
+export const maxKeptSteps = 200;
+
+/** The maximum number of messages of a conversation that a turn has as its history. */
+export const maxHistory = 30;
+
+/**
+ * The maximum number of messages of a conversation that a turn reads to find its history: those
+ * that were not sent do not count. A redaction relies on it: a run in progress has read no earlier
+ * ones (`mayQuote`).
+ */
+export const maxReadForHistory = 1_000;
 
 /** Returns when the next reply is within the limit per minute, in milliseconds since the epoch. */
 export function mayReplyAt(replied_at: readonly number[], max: number, now: number): number {

@@ -39,10 +39,10 @@ import { validValue, type AnswerContext } from "../playbooks/play/slots.ts";
 import { playbookById } from "../playbooks/rows.ts";
 import type { Slot } from "../playbooks/slot-types.ts";
 import { agentSessionOf, agentTriggers, triggersOfAgent, type AgentRow } from "../rows.ts";
-import { beginRun } from "./begin-run.ts";
 import { triggerAgentSchema, type TriggerAgent } from "./input-types.ts";
 import { runResource } from "./show.ts";
 import type { Run, RunRequest } from "./types.ts";
+import { beginRun } from "./write-run.ts";
 
 /**
  * Starts a run of a playbook or a single action in a conversation. A job carries it out. A

@@ -10,14 +10,11 @@ import { findUnanswered, messageToAnswer } from "../handling/answered-messages.t
 import { handOff } from "../handling/hand-off.ts";
 import { mayAnswerIn, openSession } from "../handling/session.ts";
 import { agentSessions, type AgentRow, type AgentSessionRow } from "../rows.ts";
-import { beginRun, messageColumns } from "../runs/begin-run.ts";
 import { overdueDenials } from "../runs/call-rules.ts";
-import { cancelRun } from "../runs/end-run.ts";
-import { maxOpenRuns } from "../runs/limits.ts";
-import { openActions, openAnswers } from "../runs/open-runs.ts";
-import { resumeRun } from "../runs/resume-run.ts";
+import { maxOpenRuns, openActions, openAnswers } from "../runs/open-runs.ts";
 import { awaitingRuns, openRuns, runs, type RunRow } from "../runs/rows.ts";
 import { answersMessages, mayReplyAt } from "../runs/rules.ts";
+import { beginRun, cancelRun, messageColumns, resumeRun } from "../runs/write-run.ts";
 import type { BegunTurn, FoundTurn } from "./turn-types.ts";
 
 /** How long a turn waits for the sentiment scores of new messages, in milliseconds. */

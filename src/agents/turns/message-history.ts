@@ -8,9 +8,8 @@ import { firstCharacters } from "../../kernel/index.ts";
 import type { MessageRow } from "../../messages/index.ts";
 import type { ModelMessage } from "../../ports/index.ts";
 import { isSaid } from "../handling/answered-messages.ts";
-import { maxHistory } from "../runs/limits.ts";
 import type { RunRow } from "../runs/rows.ts";
-import { answersMessages } from "../runs/rules.ts";
+import { answersMessages, maxHistory } from "../runs/rules.ts";
 import type { MessageHistory } from "./turn-types.ts";
 
 /** The maximum number of characters of the history. */

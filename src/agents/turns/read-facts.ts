@@ -10,9 +10,8 @@ import { scan, type Reads } from "../../store/index.ts";
 import { isSaid } from "../handling/answered-messages.ts";
 import { notAsked } from "../playbooks/play/frames.ts";
 import { readPlaybooks } from "../playbooks/read-playbooks.ts";
-import { maxHistory, maxReadForHistory } from "../runs/limits.ts";
 import { runById } from "../runs/rows.ts";
-import { answersMessages } from "../runs/rules.ts";
+import { answersMessages, maxHistory, maxReadForHistory } from "../runs/rules.ts";
 import { heardBy, historyFrom, isInHistory } from "./message-history.ts";
 import type { BegunTurn, TurnFacts } from "./turn-types.ts";
 

@@ -10,7 +10,7 @@ import {
   withCall,
   withoutCall,
 } from "../../../src/agents/runs/call-rules.ts";
-import { maxKeptSteps } from "../../../src/agents/runs/limits.ts";
+import { maxKeptSteps } from "../../../src/agents/runs/rules.ts";
 import type { ActionCall } from "../../../src/agents/runs/types.ts";
 import { call, step } from "./sample-run.ts";
 

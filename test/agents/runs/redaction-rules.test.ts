@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
-import { maxHistory, maxOpenRuns, maxReadForHistory } from "../../../src/agents/runs/limits.ts";
+import { maxOpenRuns } from "../../../src/agents/runs/open-runs.ts";
 import { mayQuote, playMayQuote, redactedRun } from "../../../src/agents/runs/redaction-rules.ts";
+import { maxHistory, maxReadForHistory } from "../../../src/agents/runs/rules.ts";
 import type { ActionCall } from "../../../src/agents/runs/types.ts";
 import { frame } from "../playbooks/sample-frame.ts";
 import { call, step } from "./sample-run.ts";

@@ -1,7 +1,7 @@
 /** What a contact has asked, behind more messages than a turn answers. */
 import { describe, expect, it } from "vitest";
 import { memory } from "../../../adapters/storage/memory/index.ts";
-import { maxUnanswered } from "../../../src/agents/runs/limits.ts";
+import { maxUnanswered } from "../../../src/agents/handling/answered-messages.ts";
 import type { MessagingEngine } from "../../../src/engine.ts";
 import type { ModelAnswer, ModelTurn } from "../../../src/ports/agent-model.ts";
 import { lightStorages } from "../../support/storage/storages.ts";

@@ -1,7 +1,7 @@
 /** A conversation in which more triggered runs wait than a turn reads at once. */
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { maxOpenRuns } from "../../../src/agents/runs/limits.ts";
+import { maxOpenRuns } from "../../../src/agents/runs/open-runs.ts";
 import type { Action } from "../../../src/ports/action.ts";
 import type { AgentModel } from "../../../src/ports/agent-model.ts";
 import type { StoragePort } from "../../../src/ports/storage.ts";
