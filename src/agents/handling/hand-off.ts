@@ -34,7 +34,7 @@ const maxMessageIds = 10;
 const maxReadForIds = 30;
 
 /** What a hand-off tells the people who take over. */
-interface HandoffFacts {
+export interface HandoffFacts {
   /** Null if no rule of the agent asks for the hand-off. */
   readonly rule: HandoffCause | null;
   readonly reason: string;

@@ -3,13 +3,13 @@ import type { SentimentLabel } from "../../contacts/index.ts";
 import type { ConversationRow } from "../../conversations/index.ts";
 import type { Channel, PlaybookId } from "../../kernel/index.ts";
 import type { Json, Language, ModelMessage, Seen } from "../../ports/index.ts";
+import type { HandoffFacts } from "../handling/hand-off.ts";
 import type { FindPlaybook, Frame } from "../playbooks/play/frames.ts";
 import type { PinnedPlaybook } from "../playbooks/types.ts";
 import type { AgentSessionRow } from "../rows.ts";
 import type { RunRow } from "../runs/rows.ts";
 import type { RunStep } from "../runs/step-types.ts";
 import type { ActionCall, RunRequest } from "../runs/types.ts";
-import type { HandoffCause } from "../settings/handoff-rule-types.ts";
 import type { AgentDefinition } from "../types.ts";
 
 /** A run that an agent can work on. */
@@ -44,11 +44,7 @@ export interface Progress {
 export interface TurnOutcome extends Progress {
   /** The reply to the contact. Null means none. */
   readonly text: string | null;
-  readonly handoff: {
-    readonly rule: HandoffCause | null;
-    readonly reason: string;
-    readonly summary: string;
-  } | null;
+  readonly handoff: HandoffFacts | null;
   /** Whether the run failed: what was triggered could not be done. */
   readonly isFailed: boolean;
   /** Whether the turn closes the conversation. */
@@ -71,22 +67,6 @@ export interface NewObservation {
   readonly content: string;
   readonly kind: string;
   readonly confidence: number | null;
-}
-
-/** A decision to hand the conversation off to people. */
-export interface Handoff {
-  /** Null if a playbook or the model asks for the hand-off, not a rule. */
-  readonly rule: HandoffCause | null;
-  readonly reason: string;
-  /** The summary of the model or the playbook. */
-  readonly summary: string | null;
-  /** Sends nothing to the contact, who may be a machine or may have opted out. */
-  readonly isSilent: boolean;
-}
-
-/** The result of the turn's generator. */
-export interface Ending extends Omit<TurnOutcome, "source" | "handoff" | keyof Progress> {
-  readonly handoff: Handoff | null;
 }
 
 /** The recent messages of a conversation. */

@@ -2,25 +2,32 @@
 import type { ModelAnswer } from "../../../ports/index.ts";
 import type { Frame } from "../../playbooks/play/frames.ts";
 import { allowedValues } from "../../playbooks/play/slots.ts";
-import type { Ending, Handoff, NewObservation, TurnFacts } from "../turn-types.ts";
-import { endUnanswered, endWith, endWithHandoff, endWithProblem } from "./endings.ts";
+import type { NewObservation, TurnFacts } from "../turn-types.ts";
 import { mayFillSlot } from "./guardrails.ts";
-import { handoffFor, handsOffOn, limitsFor, wordsFor } from "./handoff-rules.ts";
+import { handoffFor, handsOffOn, limitsFor, wordsFor, type Handoff } from "./handoff-rules.ts";
 import { act, settle, think, type ModelResult, type TurnMoves } from "./moves.ts";
 import { replyOf } from "./reply-text.ts";
-import { beginPlaybook, endNow, type End, type Play } from "./stages.ts";
+import {
+  beginPlaybook,
+  endUnanswered,
+  endWith,
+  endWithHandoff,
+  endWithProblem,
+  type Ending,
+  type Play,
+} from "./stages.ts";
 
 /**
  * Asks the model until it has a reply or starts a playbook, and makes the calls that it asks for in
  * between. While a playbook is in progress, also if it waits for an approval, the model can only
  * reply.
  */
-export function* askModel(facts: TurnFacts): TurnMoves<Play | End> {
+export function* askModel(facts: TurnFacts): TurnMoves<Play | Ending> {
   const { agent, session, isPaused, playbooks } = facts;
   // The model must see the outcomes of earlier calls. Otherwise it may ask for one a second time.
   const [failed] = yield* settle();
   if (failed !== undefined && handsOffOn(agent, "action_failure")) {
-    return endNow(endWithHandoff(facts, afterFailure(failed.action)));
+    return endWithHandoff(facts, afterFailure(failed.action));
   }
   const mayCallActions = session.frames.length === 0;
   const mayStartPlaybook = mayCallActions && !isPaused && playbooks.length > 0;
@@ -29,11 +36,10 @@ export function* askModel(facts: TurnFacts): TurnMoves<Play | End> {
     const thought = yield* think({ type: "answer" }, { mayCallActions, mayStartPlaybook });
     if (thought.answer !== null) observations.push(...observationsIn(thought.answer));
     const next = yield* applyAnswer(facts, thought, mayCallActions);
-    if (next?.stage === "play") return { ...next, observations };
-    if (next !== undefined) return endNow({ ...next.ending, observations });
+    if (next !== undefined) return { ...next, observations };
   }
   const ending = endWithProblem(facts, "guardrail", "The turn took too many steps.");
-  return endNow({ ...ending, observations });
+  return { ...ending, observations };
 }
 
 /**
@@ -44,10 +50,10 @@ function* applyAnswer(
   facts: TurnFacts,
   { answer, failure }: ModelResult,
   mayCallActions: boolean,
-): TurnMoves<Play | End | undefined> {
-  if (answer === null) return endNow(endWithProblem(facts, failure, noAnswer));
+): TurnMoves<Play | Ending | undefined> {
+  if (answer === null) return endWithProblem(facts, failure, noAnswer);
   const handoff = handoffAfter(facts, answer);
-  if (handoff !== undefined) return endNow(endWithHandoff(facts, handoff));
+  if (handoff !== undefined) return endWithHandoff(facts, handoff);
   const playbook = facts.playbooks.find(({ id }) => id === answer.playbook_id);
   if (playbook !== undefined) {
     const slots = allowedValues(playbook.definition.slots, answer.slots ?? {}, (words) =>
@@ -56,19 +62,19 @@ function* applyAnswer(
     return beginPlaybook(facts, playbook, slots);
   }
   if (answer.calls !== undefined && mayCallActions) return yield* makeCalls(facts, answer.calls);
-  if (failure !== null) return endNow(endWithProblem(facts, failure, "A reply was held back."));
-  return endNow(endWithReply(facts, answer));
+  if (failure !== null) return endWithProblem(facts, failure, "A reply was held back.");
+  return endWithReply(facts, answer);
 }
 
 /** Makes the model's calls. Ends the turn at the first that fails, if a rule hands off then. */
 function* makeCalls(
   facts: TurnFacts,
   calls: NonNullable<ModelAnswer["calls"]>,
-): TurnMoves<End | undefined> {
+): TurnMoves<Ending | undefined> {
   for (const { action, input } of calls) {
     const outcome = yield* act(action, input, "model");
     if (outcome.status === "failed" && handsOffOn(facts.agent, "action_failure")) {
-      return endNow(endWithHandoff(facts, afterFailure(action)));
+      return endWithHandoff(facts, afterFailure(action));
     }
   }
   return undefined;

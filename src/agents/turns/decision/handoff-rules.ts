@@ -3,30 +3,39 @@ import { containsPhrase, normalizedWords } from "../../../kernel/index.ts";
 import { askedSlot } from "../../playbooks/play/frames.ts";
 import type { HandoffCause, HandoffRule } from "../../settings/handoff-rule-types.ts";
 import type { AgentDefinition } from "../../types.ts";
-import type { Handoff, TurnFacts } from "../turn-types.ts";
+import type { TurnFacts } from "../turn-types.ts";
 import { isLikelyLoop } from "./loop-guard.ts";
 
+/** A decision to hand the conversation off to people. */
+export interface Handoff {
+  /** Null if a playbook or the model asks for the hand-off, not a rule. */
+  readonly rule: HandoffCause | null;
+  readonly reason: string;
+  /** The summary of the model or the playbook. Null if there is none. */
+  readonly summary: string | null;
+}
+
 /**
- * Returns the hand-off that applies regardless of the agent's rules. It is checked before them. A
- * hand-off for a suspected loop or opt-out sends no message, because a machine would answer it.
+ * Returns the hand-off after which the contact gets no message: a machine would answer it, and who
+ * has opted out must not get it. It is checked first.
  */
-export function requiredHandoff(facts: TurnFacts): Handoff | undefined {
-  const { agent, session, suspectsOptOut } = facts;
+export function silentHandoff(facts: TurnFacts): Handoff | undefined {
   if (isLikelyLoop(facts)) {
-    const handoff = handoffFor("loop_suspected", "The contact seems to be a machine.");
-    return { ...handoff, isSilent: true };
+    return handoffFor("loop_suspected", "The contact seems to be a machine.");
   }
-  if (suspectsOptOut) {
-    const handoff = handoffFor("guardrail", "The contact may want no more messages.");
-    return { ...handoff, isSilent: true };
-  }
-  if (session.turns >= agent.limits.max_ai_turns) {
+  return facts.suspectsOptOut
+    ? handoffFor("guardrail", "The contact may want no more messages.")
+    : undefined;
+}
+
+/** Returns the hand-off for a limit of the agent. It is checked before the agent's rules. */
+export function limitHandoff({ agent: { limits }, session }: TurnFacts): Handoff | undefined {
+  if (session.turns >= limits.max_ai_turns) {
     return handoffFor("max_turns", "The agent has reached its limit of replies.");
   }
-  if (session.tokens >= agent.limits.max_tokens_per_conversation) {
-    return handoffFor("budget", "The conversation has used up its token budget.");
-  }
-  return undefined;
+  return session.tokens >= limits.max_tokens_per_conversation
+    ? handoffFor("budget", "The conversation has used up its token budget.")
+    : undefined;
 }
 
 /** Checks the agent's rules, in order, before the playbook and the model. */
@@ -75,7 +84,7 @@ export function handoffFor(
   reason: string,
   summary: string | null = null,
 ): Handoff {
-  return { rule, reason, summary, isSilent: false };
+  return { rule, reason, summary };
 }
 
 /**

@@ -2,14 +2,22 @@
 import type { Frame } from "../../playbooks/play/frames.ts";
 import type { PlayEnd } from "../../playbooks/play/play-types.ts";
 import { play, type Played } from "../../playbooks/play/play.ts";
-import type { Ending, TurnFacts } from "../turn-types.ts";
+import type { TurnFacts } from "../turn-types.ts";
 import { answerAside } from "./ask-model.ts";
-import { endWith, endWithFallback, endWithHandoff } from "./endings.ts";
 import { mayFillSlot } from "./guardrails.ts";
 import { handoffFor, handsOffOn } from "./handoff-rules.ts";
 import type { TurnMoves } from "./moves.ts";
 import { replyOf } from "./reply-text.ts";
-import { answerContext, askModelNext, endNow, type Play, type Stage } from "./stages.ts";
+import {
+  answerContext,
+  askModelNext,
+  endWith,
+  endWithFallback,
+  endWithHandoff,
+  type Ending,
+  type Play,
+  type Stage,
+} from "./stages.ts";
 
 /** Plays until the playbook asks, waits or ends. */
 export function* playPlaybook(
@@ -36,24 +44,24 @@ function* afterPlay(facts: TurnFacts, before: readonly Frame[], played: Played):
     case "asks": {
       const aside = end.understood ? undefined : yield* answerAside(facts, before, texts.at(-1));
       const question = replyOf(agent, channel, texts.slice(0, -1), texts.at(-1));
-      return endNow(aside ?? { ...endWith(question), frames, isFailedAttempt: !end.understood });
+      return aside ?? { ...endWith(question), frames, isFailedAttempt: !end.understood };
     }
     case "waits":
-      return endNow({ ...endWith(text), frames, playbookWaits: true });
+      return { ...endWith(text), frames, playbookWaits: true };
     case "over":
     case "canceled": {
       const isAnswered = text !== null || facts.request !== null;
-      return isAnswered ? endNow(endWith(text)) : askModelNext;
+      return isAnswered ? endWith(text) : askModelNext;
     }
     case "handoff": {
       const handoff = handoffFor(null, end.reason, end.summary ?? slotSummary(end.slots));
       const ending = endWithHandoff(facts, handoff);
-      return endNow({ ...ending, text: text ?? ending.text });
+      return { ...ending, text: text ?? ending.text };
     }
     case "resolved":
-      return endNow({ ...endWith(text), closes: true });
+      return { ...endWith(text), closes: true };
     case "stuck":
-      return endNow(endStuck(facts, end, texts));
+      return endStuck(facts, end, texts);
   }
 }
 

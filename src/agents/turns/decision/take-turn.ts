@@ -5,13 +5,22 @@
  */
 import { triggeredPlaybook } from "../../playbooks/play/trigger-rules.ts";
 import type { RunRequest } from "../../runs/types.ts";
-import type { Ending, NewObservation, TurnFacts } from "../turn-types.ts";
+import type { NewObservation, TurnFacts } from "../turn-types.ts";
 import { askModel } from "./ask-model.ts";
-import { endFailed, endSilently, endWithHandoff } from "./endings.ts";
-import { requiredHandoff, ruleHandoff } from "./handoff-rules.ts";
+import { limitHandoff, ruleHandoff, silentHandoff } from "./handoff-rules.ts";
 import { act, settle, type TurnMoves } from "./moves.ts";
 import { playPlaybook } from "./play-playbook.ts";
-import { askModelNext, beginPlaybook, endNow, playOn, type Stage } from "./stages.ts";
+import {
+  askModelNext,
+  beginPlaybook,
+  endFailed,
+  endSilently,
+  endWithHandoff,
+  handOffSilently,
+  playOn,
+  type Ending,
+  type Stage,
+} from "./stages.ts";
 
 /**
  * Goes from stage to stage until the turn ends. There are at most three before the end: the model
@@ -32,8 +41,7 @@ export function* takeTurn(facts: TurnFacts): TurnMoves<Ending> {
       current = withoutPlaybooks(facts);
     }
   }
-  const { ending } = next;
-  return { ...ending, playbook_id, observations: [...observations, ...ending.observations] };
+  return { ...next, playbook_id, observations: [...observations, ...next.observations] };
 }
 
 /** After a playbook without a text, the contact gets an answer, but not from another playbook. */
@@ -43,7 +51,7 @@ function withoutPlaybooks(facts: TurnFacts): TurnFacts {
 
 function* firstStage(facts: TurnFacts): TurnMoves<Stage> {
   const { request, isResumed } = facts;
-  if (request?.type === "action") return endNow(yield* runAction(facts, request));
+  if (request?.type === "action") return yield* runAction(facts, request);
   if (isResumed) return yield* resume(facts);
   return request === null ? answerContact(facts) : playRequested(facts, request);
 }
@@ -51,8 +59,10 @@ function* firstStage(facts: TurnFacts): TurnMoves<Stage> {
 /** Answers the contact's messages. */
 function answerContact(facts: TurnFacts): Stage {
   const { isPaused, session, contactText, playbooks } = facts;
-  const handoff = requiredHandoff(facts) ?? ruleHandoff(facts);
-  if (handoff !== undefined) return endNow(endWithHandoff(facts, handoff));
+  const silent = silentHandoff(facts);
+  if (silent !== undefined) return handOffSilently(facts, silent);
+  const handoff = limitHandoff(facts) ?? ruleHandoff(facts);
+  if (handoff !== undefined) return endWithHandoff(facts, handoff);
   if (isPaused) return askModelNext;
   if (session.frames.length > 0) return playOn(session.frames, contactText);
   const playbook = triggeredPlaybook(playbooks, contactText);
@@ -76,7 +86,7 @@ function playRequested(
 ): Stage {
   const playbook = facts.findPlaybook(playbook_id);
   return playbook === undefined
-    ? endNow(endFailed(facts, "The playbook was deleted or disabled."))
+    ? endFailed(facts, "The playbook was deleted or disabled.")
     : beginPlaybook(facts, playbook, slots);
 }
 
@@ -96,5 +106,5 @@ function* resume(facts: TurnFacts): TurnMoves<Stage> {
   for (const { error } of yield* settle()) errors.push(error ?? "failed");
   // No contact waits for a reply to a triggered run.
   const [error] = errors;
-  return endNow(error === undefined ? endSilently(facts, null) : endFailed(facts, error));
+  return error === undefined ? endSilently(facts, null) : endFailed(facts, error);
 }

@@ -1,4 +1,4 @@
-import { storable, withDeadline } from "../../../kernel/index.ts";
+import { withDeadline } from "../../../kernel/index.ts";
 import {
   UnusableResult,
   withoutMessage,
@@ -90,18 +90,8 @@ export class MoveMaker {
     }
     // A call that this turn did not need, for example because it hands off, is settled too.
     if ((await this.#settle()) === undefined || this.#options.abort.aborted) return undefined;
-    const { handoff, ...ending } = next.value;
-    const { contactText } = this.#options.facts;
-    return {
-      ...ending,
-      source: this.#options.agents.model.source ?? "model",
-      handoff: handoff && {
-        rule: handoff.rule,
-        reason: handoff.reason,
-        summary: handoff.summary ?? storable(contactText, 500),
-      },
-      ...this.progress,
-    };
+    const source = this.#options.agents.model.source ?? "model";
+    return { ...next.value, source, ...this.progress };
   }
 
   async #do(move: Move): Promise<MoveResult | undefined> {

@@ -5,9 +5,10 @@ import type { HandoffRule } from "../../../../src/agents/settings/handoff-rule-t
 import {
   handoffFor,
   handsOffOn,
+  limitHandoff,
   limitsFor,
-  requiredHandoff,
   ruleHandoff,
+  silentHandoff,
   wordsFor,
 } from "../../../../src/agents/turns/decision/handoff-rules.ts";
 import type { TurnFacts } from "../../../../src/agents/turns/turn-types.ts";
@@ -60,28 +61,26 @@ describe("regardless of its rules, an agent hands off", () => {
 
   it("silently if the contact seems to be a machine or to opt out, whatever else is the case", () => {
     expect(
-      requiredHandoff(factsWith({ history, suspectsOptOut: true, session: limits })),
+      silentHandoff(factsWith({ history, suspectsOptOut: true, session: limits })),
       "A machine is told nothing: it would answer.",
     ).toEqual({
       rule: "loop_suspected",
       reason: "The contact seems to be a machine.",
       summary: null,
-      isSilent: true,
     });
     expect(
-      requiredHandoff(factsWith({ suspectsOptOut: true, session: limits })),
+      silentHandoff(factsWith({ suspectsOptOut: true, session: limits })),
       "A contact who may want no messages gets none.",
     ).toEqual({
       rule: "guardrail",
       reason: "The contact may want no more messages.",
       summary: null,
-      isSilent: true,
     });
   });
 
   it("when it has reached its limit of replies or tokens, and not before", () => {
     const after = (turns: number, tokens: number) =>
-      requiredHandoff(factsWith({ session: { ...session, turns, tokens } }));
+      limitHandoff(factsWith({ session: { ...session, turns, tokens } }));
     expect(after(3, 899), "Below its limits an agent goes on.").toBeUndefined();
     expect(after(4, 900), "The limit of replies comes first.").toEqual(
       handoffFor("max_turns", "The agent has reached its limit of replies."),
@@ -185,12 +184,11 @@ test("a failure hands off if a rule asks for it, a spent budget always", () => {
   expect(handsOffOn(agent, "budget")).toBe(true);
 });
 
-test("a hand-off that is not silent may have a summary, and no rule", () => {
+test("a hand-off may have a summary, and no rule", () => {
   expect(handoffFor(null, "They ask for more.", "A refund")).toEqual({
     rule: null,
     reason: "They ask for more.",
     summary: "A refund",
-    isSilent: false,
   });
   expect(handoffFor("keyword", "They wrote it.").summary).toBeNull();
 });
