@@ -58,6 +58,11 @@ function roomAfter(value: unknown, room: number): number {
   return left;
 }
 
+/** A whole number in a range. Without `max`, up to the largest safe integer. */
+export function whole(min: number, max = Number.MAX_SAFE_INTEGER): z.ZodInt {
+  return z.int().min(min).max(max);
+}
+
 /** The name of an action or a slot, or the id of a step. */
 export const identifier = z.string().regex(/^[A-Za-z][A-Za-z0-9_-]{0,63}$/, {
   error: "must be a letter and then up to 63 letters, digits, _ and -",

@@ -16,7 +16,7 @@ import {
   type Limits,
   type PlaybookId,
 } from "../kernel/index.ts";
-import { identifier } from "./fields.ts";
+import { identifier, whole } from "./fields.ts";
 import {
   agentHandoffInputSchema,
   agentHandoffSchema,
@@ -129,13 +129,10 @@ export const agentSchema = z
     fallback_text: z
       .string()
       .describe("The text that the contact gets when the agent finds no answer."),
-    version: z
-      .int()
-      .min(1)
-      .describe(
-        "Begins at 1 and grows with each change, except of `enabled`. A conversation keeps the " +
-          "version that it started with.",
-      ),
+    version: whole(1).describe(
+      "Begins at 1 and grows with each change, except of `enabled`. A conversation keeps the " +
+        "version that it started with.",
+    ),
     created_at: timestamp.describe("When the agent was created."),
     updated_at: timestamp.describe("When the agent was last changed."),
   })
@@ -243,7 +240,20 @@ function agentFields(limits: Limits) {
       default: defaultAgent.guidelines,
       description: "What the agent does in particular cases. At most 50.",
     }),
-    ...toolFields,
+    playbook_ids: distinct(z.array(playbookReference).max(50)).meta({
+      default: defaultAgent.playbook_ids,
+      description: "The playbooks that a contact's words can start. At most 50.",
+    }),
+    knowledge: agentKnowledgeListInputSchema.meta({
+      default: defaultAgent.knowledge,
+      description: "Facts that the agent may tell contacts. At most 100.",
+    }),
+    actions: distinct(z.array(identifier).max(50)).meta({
+      default: defaultAgent.actions,
+      description:
+        "Names of the host application's actions that the model may call. At most 50. Playbooks " +
+        "may call any action.",
+    }),
     reply: agentReplyInputSchema(limits).describe(
       "What replies look like, and when they are sent.",
     ),
@@ -257,24 +267,6 @@ function agentFields(limits: Limits) {
     }),
   };
 }
-
-/** What an agent can use to answer. */
-const toolFields = {
-  playbook_ids: distinct(z.array(playbookReference).max(50)).meta({
-    default: defaultAgent.playbook_ids,
-    description: "The playbooks that a contact's words can start. At most 50.",
-  }),
-  knowledge: agentKnowledgeListInputSchema.meta({
-    default: defaultAgent.knowledge,
-    description: "Facts that the agent may tell contacts. At most 100.",
-  }),
-  actions: distinct(z.array(identifier).max(50)).meta({
-    default: defaultAgent.actions,
-    description:
-      "Names of the host application's actions that the model may call. At most 50. Playbooks " +
-      "may call any action.",
-  }),
-};
 
 const enabled = z
   .boolean()

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { noInput } from "../../kernel/index.ts";
 import type { Query } from "../../operations/index.ts";
+import { whole } from "../fields.ts";
 import { defaultActionMs } from "./check-input.ts";
 import { toModelAction } from "./model-action.ts";
 
@@ -47,7 +48,7 @@ const agentActionSchema = z
     idempotent: z
       .boolean()
       .describe("Whether the engine may repeat a call whose outcome is unknown."),
-    timeout_ms: z.int().min(1).describe("How long a call may take, in milliseconds."),
+    timeout_ms: whole(1).describe("How long a call may take, in milliseconds."),
     input_schema: z
       .record(z.string(), z.unknown())
       .describe(

@@ -1,7 +1,7 @@
 /** The inputs of the operations of playbooks. */
 import * as z from "zod";
 import { name, queryInteger, readonlyList, reference, text } from "../../kernel/index.ts";
-import { identifier } from "../fields.ts";
+import { identifier, whole } from "../fields.ts";
 import { slotSchema, type Slot } from "./slot-types.ts";
 import { playbookLimits, playbookStepInputSchema, type PlaybookStepInput } from "./step-types.ts";
 
@@ -45,10 +45,7 @@ export const playbookTriggerInputSchema = z.strictObject({
   when: text(500)
     .optional()
     .describe("Describes to the model when to start the playbook. At most 500 characters."),
-  priority: z
-    .int()
-    .min(-1_000)
-    .max(1_000)
+  priority: whole(-1_000, 1_000)
     .optional()
     .meta({
       default: 0,
@@ -71,7 +68,7 @@ const fields = {
     ),
   slots: readonlyList(z.array(slotSchema).max(playbookLimits.slots)),
   steps: readonlyList(z.array(playbookStepInputSchema).max(playbookLimits.steps)),
-  max_turns: z.int().min(1).max(1_000),
+  max_turns: whole(1, 1_000),
 };
 
 /** A new playbook. */

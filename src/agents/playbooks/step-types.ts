@@ -9,7 +9,7 @@ import {
   type PlaybookId,
 } from "../../kernel/index.ts";
 import type { Json } from "../../ports/index.ts";
-import { identifier, json } from "../fields.ts";
+import { identifier, json, whole } from "../fields.ts";
 
 /** Maximum numbers of items in one playbook. */
 export const playbookLimits = {
@@ -43,24 +43,6 @@ export interface SendStep extends ContinuingStep {
 }
 
 /** Asks the contact a question and waits for the answer. */
-export interface AskStep extends ContinuingStep {
-  /**
-   * Asks for a slot with its `prompt` and waits for the answer. If the slot is filled at the first
-   * visit of the step, the playbook goes on. A step that is reached again asks again.
-   */
-  readonly type: "ask";
-  /** The name of the slot. */
-  readonly slot: string;
-  /** How many times the question is asked again after an invalid answer: 0 to 10. */
-  readonly retries: number;
-  /**
-   * The step that follows when no answer was valid. If absent, an optional slot stays empty, and a
-   * required one ends the playbook.
-   */
-  readonly on_fail?: string | undefined;
-}
-
-/** Asks the contact a question and waits for the answer. */
 export interface AskStepInput extends ContinuingStep {
   /**
    * Asks for a slot with its `prompt` and waits for the answer. If the slot is filled at the first
@@ -79,6 +61,12 @@ export interface AskStepInput extends ContinuingStep {
    * required one ends the playbook.
    */
   readonly on_fail?: string | undefined;
+}
+
+/** Asks the contact a question and waits for the answer. */
+export interface AskStep extends AskStepInput {
+  /** How many times the question is asked again after an invalid answer: 0 to 10. */
+  readonly retries: number;
 }
 
 /** Sets slots to values. */
@@ -136,16 +124,6 @@ export interface InstructStep extends ContinuingStep {
   readonly text: string;
 }
 
-/** Runs another playbook. */
-export interface CallPlaybookStep extends ContinuingStep {
-  /**
-   * Runs another playbook, then continues. Values of slots with the same name pass to it and back.
-   */
-  readonly type: "call";
-  /** The playbook to run. It must be enabled. */
-  readonly playbook_id: PlaybookId;
-}
-
 /** Runs another playbook, in a new or changed playbook. */
 export interface CallPlaybookStepInput extends ContinuingStep {
   /**
@@ -154,6 +132,12 @@ export interface CallPlaybookStepInput extends ContinuingStep {
   readonly type: "call";
   /** The playbook to run. It must be enabled. */
   readonly playbook_id: string;
+}
+
+/** Runs another playbook. */
+export interface CallPlaybookStep extends CallPlaybookStepInput {
+  /** The playbook to run. It must be enabled. */
+  readonly playbook_id: PlaybookId;
 }
 
 /** Hands the conversation off to people. */
@@ -215,11 +199,9 @@ const askStepSchema = z.strictObject({
         "first visit of the step, the playbook goes on. A step that is reached again asks again.",
     ),
   slot: identifier.describe("The name of the slot."),
-  retries: z
-    .int()
-    .min(0)
-    .max(10)
-    .describe("How many times the question is asked again after an invalid answer: 0 to 10."),
+  retries: whole(0, 10).describe(
+    "How many times the question is asked again after an invalid answer: 0 to 10.",
+  ),
   on_fail: identifier
     .optional()
     .describe(

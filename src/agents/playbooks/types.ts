@@ -1,6 +1,7 @@
 /** The resource of a playbook, and its versions. */
 import * as z from "zod";
 import { ids, pageSchema, timestamp, type PlaybookId } from "../../kernel/index.ts";
+import { whole } from "../fields.ts";
 import { slotSchema, type Slot } from "./slot-types.ts";
 import { playbookStepSchema, type PlaybookStep } from "./step-types.ts";
 
@@ -95,21 +96,16 @@ export const playbookSchema = z
         "The id of the step that follows when the contact cancels. If absent, the playbook ends " +
           "then.",
       ),
-    max_turns: z
-      .int()
-      .min(1)
+    max_turns: whole(1)
       .optional()
       .describe(
         "Maximum agent turns in which the contact answers. After that, the playbook ends. If " +
           "absent, there is no limit.",
       ),
-    version: z
-      .int()
-      .min(1)
-      .describe(
-        "Begins at 1 and grows with each change, except of `enabled`. A playbook in progress " +
-          "keeps its version.",
-      ),
+    version: whole(1).describe(
+      "Begins at 1 and grows with each change, except of `enabled`. A playbook in progress " +
+        "keeps its version.",
+    ),
     created_at: timestamp.describe("When the playbook was created."),
     updated_at: timestamp.describe("When the playbook was last changed."),
   })

@@ -2,7 +2,7 @@
 import * as z from "zod";
 import { ids, timestamp, type PlaybookId } from "../../kernel/index.ts";
 import type { Json } from "../../ports/index.ts";
-import { json } from "../fields.ts";
+import { json, whole } from "../fields.ts";
 
 /**
  * - `done`: it did what it says.
@@ -61,7 +61,7 @@ const runPlaybookStepSchema = z
     id: ids.playbook.describe(
       "The playbook that has the step. It can be one that the run's playbook called.",
     ),
-    version: z.int().min(1).describe("The version of that playbook."),
+    version: whole(1).describe("The version of that playbook."),
     outcome: z
       .enum(playbookStepOutcomes)
       .nullable()
@@ -150,13 +150,10 @@ export const runStepSchema = z
           "did not, and after a redaction.",
       ),
     started_at: timestamp.describe("When the step began."),
-    duration_ms: z
-      .int()
-      .min(0)
-      .describe(
-        "How long the step took, in milliseconds. A step of a playbook includes the calls that " +
-          "it made.",
-      ),
+    duration_ms: whole(0).describe(
+      "How long the step took, in milliseconds. A step of a playbook includes the calls that " +
+        "it made.",
+    ),
     playbook: runPlaybookStepSchema
       .optional()
       .describe("Where the run was in its playbook. Only for `playbook`."),

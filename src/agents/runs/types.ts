@@ -10,7 +10,7 @@ import {
   type RunId,
 } from "../../kernel/index.ts";
 import type { Json } from "../../ports/index.ts";
-import { json } from "../fields.ts";
+import { json, whole } from "../fields.ts";
 import { runStepSchema, type RunStep } from "./step-types.ts";
 
 /**
@@ -69,9 +69,9 @@ export interface RunUsage {
 }
 
 export const runUsageSchema = z.strictObject({
-  input_tokens: z.int().min(0).describe("Tokens that the model read, as the model reports them."),
-  output_tokens: z.int().min(0).describe("Tokens that the model wrote, as the model reports them."),
-  model_calls: z.int().min(0).describe("How often the model was called."),
+  input_tokens: whole(0).describe("Tokens that the model read, as the model reports them."),
+  output_tokens: whole(0).describe("Tokens that the model wrote, as the model reports them."),
+  model_calls: whole(0).describe("How often the model was called."),
 });
 
 /** A call of an action that waits for a person's decision. */
@@ -147,7 +147,7 @@ export const runSchema = z
   .strictObject({
     id: ids.run.describe("The id of the run."),
     agent_id: ids.agent.describe("The agent that worked."),
-    agent_version: z.int().min(1).describe("The version of the agent that the run uses."),
+    agent_version: whole(1).describe("The version of the agent that the run uses."),
     playbook_id: ids.playbook
       .nullable()
       .describe(

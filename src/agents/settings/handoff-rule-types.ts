@@ -1,6 +1,7 @@
 /** Rules that say when an agent hands its conversation off to people. */
 import * as z from "zod";
 import { name, readonlyList } from "../../kernel/index.ts";
+import { whole } from "../fields.ts";
 
 /**
  * What makes an agent hand off: the contact asks for a person, writes a keyword, has an intent or
@@ -10,6 +11,17 @@ import { name, readonlyList } from "../../kernel/index.ts";
  */
 export type HandoffCause = (typeof handoffCauses)[number];
 
+/** The causes that come from inside the engine. */
+const troubles = [
+  "model_error",
+  "model_timeout",
+  "action_failure",
+  "guardrail",
+  "budget",
+  "loop_suspected",
+] as const;
+/** The causes of rules that have no value. */
+const plainCauses = ["customer_request", ...troubles] as const;
 const handoffCauses = [
   "customer_request",
   "keyword",
@@ -18,12 +30,7 @@ const handoffCauses = [
   "sentiment_below",
   "max_turns",
   "failed_attempts",
-  "model_error",
-  "model_timeout",
-  "action_failure",
-  "guardrail",
-  "budget",
-  "loop_suspected",
+  ...troubles,
 ] as const;
 
 export const handoffCauseSchema = z
@@ -105,7 +112,7 @@ export interface PlainRule {
    * The contact asks for a person, the model fails or is too slow, an action fails, or a guardrail
    * stops the agent. An agent hands off for `budget` and `loop_suspected` even without a rule.
    */
-  readonly on: PlainCause;
+  readonly on: (typeof plainCauses)[number];
 }
 
 /** A rule for a cause that needs no value, as part of an agent. */
@@ -113,16 +120,6 @@ interface RuleWithoutValue extends PlainRule {
   /** Always absent, so that `value` can be read of any rule. */
   readonly value?: undefined;
 }
-
-/** The causes of rules that have no value. */
-export type PlainCause =
-  | "customer_request"
-  | "model_error"
-  | "model_timeout"
-  | "action_failure"
-  | "guardrail"
-  | "budget"
-  | "loop_suspected";
 
 /** Describes a stored rule as one object for all causes. `handoffRuleInputSchema` checks rules. */
 export const handoffRuleSchema = z
@@ -146,7 +143,7 @@ const words = z.union([name(100), readonlyList(z.array(name(100)).min(1).max(50)
   error:
     "must be a string of 1 to 100 characters that is not blank, or a list of 1 to 50 such strings",
 });
-const count = z.int().min(1).max(1_000);
+const count = whole(1, 1_000);
 
 export const handoffRuleInputSchema = z.discriminatedUnion("on", [
   z.strictObject({
@@ -192,15 +189,7 @@ export const handoffRuleInputSchema = z.discriminatedUnion("on", [
   }),
   z.strictObject({
     on: z
-      .enum([
-        "customer_request",
-        "model_error",
-        "model_timeout",
-        "action_failure",
-        "guardrail",
-        "budget",
-        "loop_suspected",
-      ])
+      .enum(plainCauses)
       .describe(
         "The contact asks for a person, the model fails or is too slow, an action fails, or a " +
           "guardrail stops the agent. An agent hands off for `budget` and `loop_suspected` even " +

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { name, readonlyList, type Limits } from "../../kernel/index.ts";
+import { whole } from "../fields.ts";
 import {
   handoffRuleInputSchema,
   handoffRuleSchema,
@@ -37,9 +38,7 @@ export const agentHandoffSchema = z.strictObject({
     .string()
     .optional()
     .describe("The text that the contact gets at a hand-off. If absent, the contact gets none."),
-  queue_timeout_seconds: z
-    .int()
-    .min(1)
+  queue_timeout_seconds: whole(1)
     .optional()
     .describe(
       "How long a conversation waits in the queue before `on_no_humans` applies, in seconds. If " +
@@ -113,10 +112,7 @@ export const agentHandoffInputSchema = ({ messageCharacters }: Limits) =>
         default: defaultHandoff.message,
         description: "The text that the contact gets at a hand-off. Null sends nothing.",
       }),
-      queue_timeout_seconds: z
-        .int()
-        .min(1)
-        .max(604_800)
+      queue_timeout_seconds: whole(1, 604_800)
         .nullable()
         .describe(
           "How long a conversation waits in the queue before `on_no_humans` applies: 1 to " +

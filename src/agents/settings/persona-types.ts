@@ -1,6 +1,7 @@
 /** Who an agent is, what it knows, and how it behaves in particular cases. */
 import * as z from "zod";
 import { isLanguageTag, name, readonlyList, text } from "../../kernel/index.ts";
+import { whole } from "../fields.ts";
 
 /** Who an agent is and how it writes. Only language models use it. */
 export interface AgentPersona {
@@ -92,7 +93,7 @@ export const agentGuidelineInputSchema = z.strictObject({
     'The case, such as "the contact asks for a discount". At most 500 characters.',
   ),
   then: name(1_000).describe("What the agent does then. At most 1,000 characters."),
-  priority: z.int().min(-1_000).max(1_000).optional().meta({
+  priority: whole(-1_000, 1_000).optional().meta({
     default: 0,
     description: "From -1,000 to 1,000. Guidelines with higher values come first.",
   }),

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { name, type Limits } from "../../kernel/index.ts";
+import { whole } from "../fields.ts";
 
 /** What an agent's replies look like, and when it sends them. */
 export interface AgentReply {
@@ -31,17 +32,13 @@ export const agentReplySchema = z.strictObject({
         "the host application wrote. Templates of playbooks may add values of slots, fields of " +
         "action results and the contact's name.",
     ),
-  max_chars: z
-    .int()
-    .min(1)
-    .describe("The maximum characters of a reply, signature included. A longer reply is cut."),
-  debounce_ms: z
-    .int()
-    .min(0)
-    .describe(
-      "How long the contact must be silent before the agent answers, in milliseconds. A contact " +
-        "that keeps writing is answered five times that long after the first unanswered message.",
-    ),
+  max_chars: whole(1).describe(
+    "The maximum characters of a reply, signature included. A longer reply is cut.",
+  ),
+  debounce_ms: whole(0).describe(
+    "How long the contact must be silent before the agent answers, in milliseconds. A contact " +
+      "that keeps writing is answered five times that long after the first unanswered message.",
+  ),
   signature: z
     .string()
     .optional()
@@ -95,27 +92,19 @@ export const agentReplyInputSchema = ({ messageCharacters }: Limits) =>
           "that the host application wrote. Templates of playbooks may add values of slots, " +
           "fields of action results and the contact's name.",
       }),
-      max_chars: z
-        .int()
-        .min(20)
-        .max(messageCharacters)
-        .meta({
-          default: defaultReply.max_chars,
-          description:
-            "The maximum characters of a reply, signature included: from 20 to the engine's " +
-            "limit of a message, usually 1,600. A longer reply is cut.",
-        }),
-      debounce_ms: z
-        .int()
-        .min(0)
-        .max(60_000)
-        .meta({
-          default: defaultReply.debounce_ms,
-          description:
-            "How long the contact must be silent before the agent answers: 0 to 60,000 " +
-            "milliseconds. A contact that keeps writing is answered five times that long after " +
-            "the first unanswered message.",
-        }),
+      max_chars: whole(20, messageCharacters).meta({
+        default: defaultReply.max_chars,
+        description:
+          "The maximum characters of a reply, signature included: from 20 to the engine's " +
+          "limit of a message, usually 1,600. A longer reply is cut.",
+      }),
+      debounce_ms: whole(0, 60_000).meta({
+        default: defaultReply.debounce_ms,
+        description:
+          "How long the contact must be silent before the agent answers: 0 to 60,000 " +
+          "milliseconds. A contact that keeps writing is answered five times that long after " +
+          "the first unanswered message.",
+      }),
       signature: name(100)
         .nullable()
         .describe(

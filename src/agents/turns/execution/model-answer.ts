@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { isWord, kindOf, memberOf, storable } from "../../../kernel/index.ts";
 import { UnusableResult, type ModelAnswer, type ModelTurn } from "../../../ports/index.ts";
-import { actionInput } from "../../fields.ts";
+import { actionInput, whole } from "../../fields.ts";
 
 /** Limits of one answer. Further items are dropped. */
 const maxCalls = 8;
@@ -15,7 +15,7 @@ const first = <T extends z.ZodType>(most: number, item: T) =>
     .transform((items) => items.slice(0, most))
     .pipe(z.array(item));
 const share = z.number().min(0).max(1);
-const tokens = z.int().min(0).max(1e9).catch(0);
+const tokens = whole(0, 1e9).catch(0);
 const usageSchema = z
   .object({ input_tokens: tokens, output_tokens: tokens })
   .optional()
