@@ -1,9 +1,9 @@
 /** What is wrong in a playbook, seen as a graph of its steps, and which playbooks it calls. */
-import { inBody, type FieldError, type PlaybookId } from "../../kernel/index.ts";
+import type { FieldError, PlaybookId } from "../../kernel/index.ts";
 import type { Language } from "../../ports/index.ts";
 import { maxFrames } from "./play/frames.ts";
 import type { PlaybookStep } from "./step-types.ts";
-import { findingsInTexts, type Finding, type Path } from "./text-rules.ts";
+import { problemAt, problemsInTexts, type Path } from "./text-rules.ts";
 import type { PinnedPlaybook, PlaybookDefinition } from "./types.ts";
 
 /**
@@ -27,40 +27,29 @@ export function playbookErrors(
 ): FieldError[] {
   const { steps, slots } = definition;
   if (steps.length === 0) {
-    return [
-      {
-        ...inBody(["steps"]),
-        code: "required",
-        message: "The playbook has no steps. Add at least one.",
-      },
-    ];
+    return [problemAt(["steps"], "required", "The playbook has no steps. Add at least one.")];
   }
-  const findings = [
-    ...indexesOfRepeated(steps.map(({ id }) => id)).map((place) => ({
-      path: ["steps", place, "id"],
-      code: "duplicate",
-      message: `An earlier step has the id "${steps[place]?.id}" too.`,
-    })),
-    ...indexesOfRepeated(slots.map(({ name }) => name)).map((place) => ({
-      path: ["slots", place, "name"],
-      code: "duplicate",
-      message: `An earlier slot has the name "${slots[place]?.name}" too.`,
-    })),
+  const problems = [
+    ...indexesOfRepeated(steps.map(({ id }) => id)).map((place) => {
+      const message = `An earlier step has the id "${steps[place]?.id}" too.`;
+      return problemAt(["steps", place, "id"], "duplicate", message);
+    }),
+    ...indexesOfRepeated(slots.map(({ name }) => name)).map((place) => {
+      const message = `An earlier slot has the name "${slots[place]?.name}" too.`;
+      return problemAt(["slots", place, "name"], "duplicate", message);
+    }),
     ...unknownTargets(definition),
     ...unknownSlots(definition),
-    ...findingsInTexts(definition, language),
+    ...problemsInTexts(definition, language),
     ...wrongCalls(definition, callable, above),
     ...unreachableSteps(definition),
-    ...loopsIn(definition).map((path) => ({
-      path,
-      code: "endless_loop",
-      message: "This closes a loop without a question to the contact. Add an ask step to the loop.",
-    })),
+    ...loopsIn(definition).map((path) => problemAt(path, "endless_loop", endlessLoop)),
   ];
-  return findings
-    .slice(0, maxErrors)
-    .map(({ path, code, message }) => ({ ...inBody(path), code, message }));
+  return problems.slice(0, maxErrors);
 }
+
+const endlessLoop =
+  "This closes a loop without a question to the contact. Add an ask step to the loop.";
 
 /** Returns the ids of the playbooks that a playbook calls. */
 export function callsOf({ steps }: PlaybookDefinition): readonly PlaybookId[] {
@@ -72,74 +61,60 @@ function indexesOfRepeated(names: readonly string[]): number[] {
   return [...names.keys()].filter((place) => names.indexOf(names[place] ?? "") < place);
 }
 
-function unknownTargets(definition: PlaybookDefinition): Finding[] {
+function unknownTargets(definition: PlaybookDefinition): FieldError[] {
   const ids = new Set(definition.steps.map(({ id }) => id));
   return targetsIn(definition)
     .filter(({ id }) => !ids.has(id))
-    .map(({ path, id }) => ({ path, code: "unknown_step", message: `There is no step "${id}".` }));
+    .map(({ path, id }) => problemAt(path, "unknown_step", `There is no step "${id}".`));
 }
 
-function unknownSlots({ steps, slots }: PlaybookDefinition): Finding[] {
-  const names = new Set(slots.map(({ name }) => name));
+function unknownSlots({ steps, slots }: PlaybookDefinition): FieldError[] {
+  const known = new Set(slots.map(({ name }) => name));
   const used: { path: Path; name: string }[] = steps.flatMap((step, place) => {
     if (step.type === "ask") return [{ path: ["steps", place, "slot"], name: step.slot }];
-    if (step.type !== "set") return [];
-    return Object.keys(step.values).map((name) => ({
-      path: ["steps", place, "values", name],
-      name,
-    }));
+    const names = step.type === "set" ? Object.keys(step.values) : [];
+    return names.map((name) => ({ path: ["steps", place, "values", name], name }));
   });
   return used
-    .filter(({ name }) => !names.has(name))
-    .map(({ path, name }) => ({
-      path,
-      code: "unknown_slot",
-      message: `There is no slot "${name}".`,
-    }));
+    .filter(({ name }) => !known.has(name))
+    .map(({ path, name }) => problemAt(path, "unknown_slot", `There is no slot "${name}".`));
 }
 
-function unreachableSteps(definition: PlaybookDefinition): Finding[] {
+function unreachableSteps(definition: PlaybookDefinition): FieldError[] {
   const found = reachable(definition);
   return [...definition.steps.keys()]
     .filter((place) => !found.has(place))
-    .map((place) => ({
-      path: ["steps", place],
-      code: "unreachable",
-      message: "No other step leads to this step.",
-    }));
+    .map((place) =>
+      problemAt(["steps", place], "unreachable", "No other step leads to this step."),
+    );
 }
 
 /**
  * Finds calls of unknown playbooks, and calls that form a circle: a called playbook starts
  * afresh and may ask nothing, so a circle could run for ever.
  */
-function wrongCalls({ steps }: PlaybookDefinition, callable: Callable, above: number): Finding[] {
+function wrongCalls(
+  { steps }: PlaybookDefinition,
+  callable: Callable,
+  above: number,
+): FieldError[] {
   const depths = new Map<PlaybookId, number>();
   return steps.flatMap((step, place) => {
     if (step.type !== "call") return [];
-    const path = ["steps", place, "playbook_id"];
+    const wrong = (code: string, message: string): FieldError[] => [
+      problemAt(["steps", place, "playbook_id"], code, message),
+    ];
     if (callable(step.playbook_id) === undefined) {
-      return [
-        { path, code: "unknown_playbook", message: "There is no enabled playbook with this id." },
-      ];
+      return wrong("unknown_playbook", "There is no enabled playbook with this id.");
     }
     const depth = depthOf(step.playbook_id, callable, [], depths);
     if (depth === Infinity) {
-      return [
-        {
-          path,
-          code: "endless_loop",
-          message: "This call makes playbooks call each other in a circle.",
-        },
-      ];
+      return wrong("endless_loop", "This call makes playbooks call each other in a circle.");
     }
     if (above + depth < maxFrames) return [];
+    const chain = `Enabled playbooks already form a chain of ${above} above this one.`;
     const limit = `Calls may nest at most ${maxFrames} playbooks, including the first.`;
-    const message =
-      above === 0
-        ? limit
-        : `${limit} Enabled playbooks already form a chain of ${above} above this one.`;
-    return [{ path, code: "too_deep", message }];
+    return wrong("too_deep", above === 0 ? limit : `${limit} ${chain}`);
   });
 }
 

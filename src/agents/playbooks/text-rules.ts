@@ -1,4 +1,5 @@
 /** The templates and conditions of a playbook: what is wrong in them, and which names they read. */
+import { inBody, type FieldError } from "../../kernel/index.ts";
 import type { Json, Language } from "../../ports/index.ts";
 import { namesOf } from "./play/condition.ts";
 import { parseCondition } from "./play/parse-condition.ts";
@@ -10,119 +11,92 @@ import type { PlaybookDefinition } from "./types.ts";
 /** The path of a field, as its keys and indexes. */
 export type Path = readonly (string | number)[];
 
-/** A template or a condition, and its path. */
+/** Returns a problem in the field of a playbook. */
+export function problemAt(path: Path, code: string, message: string): FieldError {
+  return { ...inBody(path), code, message };
+}
+
+/** A template or a condition: its path, the names that it reads, and what is wrong in it. */
 interface PlacedText {
   readonly path: Path;
-  readonly text: string;
+  readonly names: readonly string[];
+  readonly problem?: FieldError | undefined;
 }
 
-/** Returns the templates of steps and slots. */
-function templatesIn({ slots, steps }: PlaybookDefinition): PlacedText[] {
-  return [
-    ...slots.map(({ prompt }, place) => ({ path: ["slots", place, "prompt"], text: prompt })),
-    ...steps.flatMap((step, place) =>
-      templatesOf(step).map(({ path, text }) => ({ path: ["steps", place, ...path], text })),
-    ),
+/** Returns the templates of steps and slots, and then the conditions. */
+function textsIn({ slots, steps }: PlaybookDefinition): PlacedText[] {
+  const templates = [
+    ...slots.map(({ prompt }, place) => templateAt(["slots", place, "prompt"], prompt)),
+    ...steps.flatMap((step, place) => templatesOf(step, ["steps", place])),
   ];
+  const conditions = steps.flatMap((step, place) =>
+    (step.type === "branch" ? step.cases : []).map(({ when }, casePlace) =>
+      conditionAt(["steps", place, "cases", casePlace, "when"], when),
+    ),
+  );
+  return [...templates, ...conditions];
 }
 
-function templatesOf(step: PlaybookStep): PlacedText[] {
+function templatesOf(step: PlaybookStep, path: Path): PlacedText[] {
   switch (step.type) {
     case "send":
     case "instruct":
-      return [{ path: ["text"], text: step.text }];
+      return templatesIn(step.text, [...path, "text"]);
     case "handoff":
-      return [{ path: ["reason"], text: step.reason }];
+      return templatesIn(step.reason, [...path, "reason"]);
     case "set":
-      return textsIn(step.values, ["values"]);
+      return templatesIn(step.values, [...path, "values"]);
     case "run":
-      return textsIn(step.args, ["args"]);
+      return templatesIn(step.args, [...path, "args"]);
     default:
       return [];
   }
 }
 
-function textsIn(value: Json, path: Path): PlacedText[] {
-  if (typeof value === "string") return [{ path, text: value }];
+function templatesIn(value: Json, path: Path): PlacedText[] {
+  if (typeof value === "string") return [templateAt(path, value)];
   if (value === null || typeof value !== "object") return [];
-  if (Array.isArray(value)) {
-    return value.flatMap((each: Json, place) => textsIn(each, [...path, place]));
-  }
-  return Object.entries(value).flatMap(([key, each]) => textsIn(each, [...path, key]));
+  const parts = Array.isArray(value) ? [...value.entries()] : Object.entries(value);
+  return parts.flatMap(([key, each]: [string | number, Json]) => templatesIn(each, [...path, key]));
 }
 
-function conditionsIn({ steps }: PlaybookDefinition): PlacedText[] {
-  return steps.flatMap((step, place) => {
-    const cases = step.type === "branch" ? step.cases : [];
-    return cases.map(({ when }, casePlace) => ({
-      path: ["steps", place, "cases", casePlace, "when"],
-      text: when,
-    }));
-  });
+const strayBraces =
+  "Double braces may only contain a name: {{slot}}, {{step.field}} or {{contact.name}}.";
+
+function templateAt(path: Path, text: string): PlacedText {
+  const isWrong = hasStrayBraces(text);
+  const problem = isWrong ? problemAt(path, "invalid_template", strayBraces) : undefined;
+  return { path, names: namesIn(text), problem };
 }
 
-function namesInCondition(text: string): string[] {
+function conditionAt(path: Path, text: string): PlacedText {
   const condition = parseCondition(text);
-  return "problem" in condition ? [] : namesOf(condition);
-}
-
-/** Returns the names that templates and conditions read. */
-function placedNames(definition: PlaybookDefinition): { path: Path; name: string }[] {
-  return [
-    ...templatesIn(definition).flatMap(({ path, text }) =>
-      namesIn(text).map((name) => ({ path, name })),
-    ),
-    ...conditionsIn(definition).flatMap(({ path, text }) =>
-      namesInCondition(text).map((name) => ({ path, name })),
-    ),
-  ];
+  if (!("problem" in condition)) return { path, names: namesOf(condition) };
+  const { at, message } = condition.problem;
+  const sentence = `At character ${at + 1}, the condition ${message}.`;
+  return { path, names: [], problem: problemAt(path, "invalid_condition", sentence) };
 }
 
 /** Returns every name that a template or a condition reads. */
 export function namesRead(definition: PlaybookDefinition): ReadonlySet<string> {
-  return new Set(placedNames(definition).map(({ name }) => name));
-}
-
-/** A problem and its path. */
-export interface Finding {
-  readonly path: Path;
-  readonly code: string;
-  readonly message: string;
+  return new Set(textsIn(definition).flatMap(({ names }) => names));
 }
 
 /**
  * Finds unknown names, invalid templates and conditions, and values that their slot cannot hold.
  */
-export function findingsInTexts(definition: PlaybookDefinition, language: Language): Finding[] {
+export function problemsInTexts(definition: PlaybookDefinition, language: Language): FieldError[] {
+  const texts = textsIn(definition);
   const isKnown = knownNames(definition);
   return [
-    ...placedNames(definition)
-      .filter(({ name }) => !isKnown(name))
-      .map(({ path, name }) => ({
-        path,
-        code: "unknown_name",
-        message: `There is no slot or step output "${name}".`,
-      })),
-    ...templatesIn(definition)
-      .filter(({ text }) => hasStrayBraces(text))
-      .map(({ path }) => ({
-        path,
-        code: "invalid_template",
-        message:
-          "Double braces may only contain a name: {{slot}}, {{step.field}} or {{contact.name}}.",
-      })),
-    ...conditionsIn(definition).flatMap(({ path, text }) => {
-      const condition = parseCondition(text);
-      if (!("problem" in condition)) return [];
-      const { at, message } = condition.problem;
-      return [
-        {
-          path,
-          code: "invalid_condition",
-          message: `At character ${at + 1}, the condition ${message}.`,
-        },
-      ];
-    }),
+    ...texts.flatMap(({ path, names }) =>
+      names
+        .filter((name) => !isKnown(name))
+        .map((name) =>
+          problemAt(path, "unknown_name", `There is no slot or step output "${name}".`),
+        ),
+    ),
+    ...texts.flatMap(({ problem }) => problem ?? []),
     ...unfitValues(definition, language),
   ];
 }
@@ -142,22 +116,19 @@ function knownNames({ slots, steps }: PlaybookDefinition): (name: string) => boo
 const unknownContact = { now: 0, contact: { phone: null, time_zone: null } };
 
 /** Finds values without placeholders that their slot cannot hold. Null clears any slot. */
-function unfitValues({ slots, steps }: PlaybookDefinition, language: Language): Finding[] {
+function unfitValues({ slots, steps }: PlaybookDefinition, language: Language): FieldError[] {
   return steps.flatMap((step, place) => {
     if (step.type !== "set") return [];
     const values = new Map(Object.entries(step.values));
-    return slots
-      .filter((slot) => {
-        const value = values.get(slot.name) ?? null;
-        if (value === null || textsIn(value, []).some(({ text }) => namesIn(text).length > 0)) {
-          return false;
-        }
-        return validValue(slot, value, { ...unknownContact, language }) === undefined;
-      })
-      .map((slot) => ({
-        path: ["steps", place, "values", slot.name],
-        code: "invalid_value",
-        message: `The slot "${slot.name}" cannot hold this value.`,
-      }));
+    return slots.flatMap((slot) => {
+      const value = values.get(slot.name) ?? null;
+      const path = ["steps", place, "values", slot.name];
+      if (value === null || templatesIn(value, path).some(({ names }) => names.length > 0)) {
+        return [];
+      }
+      return validValue(slot, value, { ...unknownContact, language }) === undefined
+        ? [problemAt(path, "invalid_value", `The slot "${slot.name}" cannot hold this value.`)]
+        : [];
+    });
   });
 }
