@@ -187,9 +187,11 @@ function addObservations(
   { conversation, run }: Current,
   { observations: added, source }: TurnOutcome,
 ): void {
-  for (const observation of added) {
+  for (const { content, kind, confidence = null } of added) {
     tx.insert(observations, {
-      ...observation,
+      content,
+      kind,
+      confidence,
       contact_id: conversation.contact_id,
       id: tx.drawId("obs"),
       conversation_id: conversation.id,

@@ -2,7 +2,7 @@
 import type { SentimentLabel } from "../../contacts/index.ts";
 import type { ConversationRow } from "../../conversations/index.ts";
 import type { Channel, PlaybookId } from "../../kernel/index.ts";
-import type { Json, Language, ModelMessage, Seen } from "../../ports/index.ts";
+import type { Json, Language, ModelAnswer, ModelMessage, Seen } from "../../ports/index.ts";
 import type { HandoffFacts } from "../handling/hand-off.ts";
 import type { FindPlaybook, Frame } from "../playbooks/play/frames.ts";
 import type { PinnedPlaybook } from "../playbooks/types.ts";
@@ -62,12 +62,8 @@ export interface TurnOutcome extends Progress {
   readonly result: Json;
 }
 
-/** An observation about the contact. */
-export interface NewObservation {
-  readonly content: string;
-  readonly kind: string;
-  readonly confidence: number | null;
-}
+/** An observation about the contact, as a model makes it. */
+export type NewObservation = NonNullable<ModelAnswer["observations"]>[number];
 
 /** The recent messages of a conversation. */
 export interface MessageHistory {

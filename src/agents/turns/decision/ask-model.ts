@@ -34,7 +34,7 @@ export function* askModel(facts: TurnFacts): TurnMoves<Play | Ending> {
   const observations: NewObservation[] = [];
   for (let steps = 0; steps < agent.limits.max_steps_per_turn; steps++) {
     const thought = yield* think({ type: "answer" }, { mayCallActions, mayStartPlaybook });
-    if (thought.answer !== null) observations.push(...observationsIn(thought.answer));
+    observations.push(...(thought.answer?.observations ?? []));
     const next = yield* applyAnswer(facts, thought, mayCallActions);
     if (next !== undefined) return { ...next, observations };
   }
@@ -107,7 +107,7 @@ export function* answerAside(
     return endWithHandoff(facts, handoffFor(failure, noAnswer));
   }
   if (answer === null) return undefined;
-  const observations = observationsIn(answer);
+  const { observations = [] } = answer;
   const handoff = handoffAfter(facts, answer);
   if (handoff !== undefined) return { ...endWithHandoff(facts, handoff), observations };
   const reply = replyIn(answer);
@@ -136,11 +136,3 @@ function handoffAfter({ agent }: TurnFacts, answer: ModelAnswer): Handoff | unde
 }
 
 const afterFailure = (action: string): Handoff => handoffFor("action_failure", `${action} failed.`);
-
-function observationsIn({ observations = [] }: ModelAnswer): readonly NewObservation[] {
-  return observations.map(({ content, kind, confidence = null }) => ({
-    content,
-    kind,
-    confidence,
-  }));
-}

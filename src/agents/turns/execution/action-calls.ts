@@ -1,13 +1,7 @@
 import { storable, withDeadline } from "../../../kernel/index.ts";
-import {
-  errorFacts,
-  withoutMessage,
-  type Action,
-  type Json,
-  type ModelCall,
-} from "../../../ports/index.ts";
-import { retry, type Claim } from "../../../queue/index.ts";
-import { background } from "../../../store/index.ts";
+import { errorFacts, withoutMessage, type Action, type Json } from "../../../ports/index.ts";
+import { retry, type Claim, type JobRun } from "../../../queue/index.ts";
+import { background, type Tx } from "../../../store/index.ts";
 import { callAction, isSameCall } from "../../actions/call-action.ts";
 import { checkInput, defaultActionMs, type Checked } from "../../actions/check-input.ts";
 import type { AgentRuntime } from "../../agent-options.ts";
@@ -16,15 +10,17 @@ import type { ActionCall } from "../../runs/types.ts";
 import type { Act } from "../decision/moves.ts";
 import { recordCall, recordPendingCall, takeBackCall } from "../save-progress.ts";
 import type { BegunTurn, Progress, TurnFacts } from "../turn-types.ts";
-import { recordOf } from "./run-steps.ts";
+import { actionStep, recordOf } from "./run-steps.ts";
 
-interface ActionCallsOptions {
+/** The turn that is carried out, and the signals of its job. */
+export interface TurnWork extends Pick<JobRun, "abort" | "stopping"> {
   readonly runtime: AgentRuntime;
   readonly claim: Claim<"turn">;
   readonly begun: BegunTurn;
-  readonly facts: Pick<TurnFacts, "contact">;
-  readonly abort: AbortSignal;
-  readonly stopping: AbortSignal;
+  readonly facts: TurnFacts;
+}
+
+interface ActionCallsOptions extends TurnWork {
   /** How much of the turn's time is left, in milliseconds. */
   readonly left: () => number;
   /** What the turn has done so far. */
@@ -34,10 +30,10 @@ interface ActionCallsOptions {
 /** Calls of one run, over all its turns. */
 const maxCalls = 20;
 
-/** The outcome of a call. */
+/** A call that was made, refused or begins to wait for an approval. */
 interface CallResult {
-  readonly outcome: ModelCall["outcome"];
-  /** Whether the call was made earlier, in this run or before a crash. */
+  readonly call: ActionCall;
+  /** Whether that happened earlier, in this run or before a crash. */
   readonly isKnown: boolean;
 }
 
@@ -91,27 +87,23 @@ export class ActionCalls {
     if (earlier === undefined && this.#all.length >= maxCalls) return this.#refuse(name, input);
     const id = earlier?.id ?? this.#idFor(name);
     this.#used.add(id);
-    const known = earlier && outcomeOf(earlier);
     // A call that was late may be repeated, or was not made at all. Whoever asks for it again wants
     // it to be made, also if the turn is taken again.
-    if (known !== undefined && earlier?.error !== timedOut) {
-      return { outcome: known, isKnown: true };
+    if (earlier && outcomeOf(earlier) !== undefined && earlier.error !== timedOut) {
+      return { call: earlier, isKnown: true };
     }
-    const call: ActionCall = {
+    const pending = {
       id,
       action: name,
       input,
       status: "pending",
       output: null,
       error: null,
-    };
-    const made = await this.#makeIfAllowed(call, earlier, by);
-    if (made === undefined) return undefined;
-    this.#all = withCall(this.#all, made);
-    return {
-      outcome: outcomeOf(made) ?? { status: "failed", error: "unknown" },
-      isKnown: false,
-    };
+    } as const;
+    const call = await this.#makeIfAllowed(pending, earlier, by);
+    if (call === undefined) return undefined;
+    this.#all = withCall(this.#all, call);
+    return { call, isKnown: false };
   }
 
   /**
@@ -148,12 +140,11 @@ export class ActionCalls {
   }
 
   #refuse(action: string, input: Json): CallResult {
-    const outcome = { status: "failed", error: "too_many_calls" } as const;
     const id = this.#options.runtime.store.drawId("req");
-    if (this.#refused.length < maxCalls) {
-      this.#refused.push({ id, action, input, output: null, ...outcome });
-    }
-    return { outcome, isKnown: false };
+    const failed = { status: "failed", output: null, error: "too_many_calls" } as const;
+    const call: ActionCall = { id, action, input, ...failed };
+    if (this.#refused.length < maxCalls) this.#refused.push(call);
+    return { call, isKnown: false };
   }
 
   /**
@@ -231,17 +222,12 @@ export class ActionCalls {
    * is retried, or undone if the engine stops.
    */
   async #recordPending(call: ActionCall, earlier: ActionCall | undefined): Promise<boolean> {
-    const { runtime, claim, begun, progress, abort } = this.#options;
-    const { store, clock } = runtime;
+    const { claim, begun, progress, abort } = this.#options;
     const done = progress();
     let isCurrent: boolean;
     try {
-      isCurrent = await retry(clock, this.#options, () =>
-        store.commit(
-          begun.run,
-          (tx) => recordPendingCall(tx, claim, begun, { call, progress: done }),
-          background,
-        ),
+      isCurrent = await this.#commit((tx) =>
+        recordPendingCall(tx, claim, begun, { call, progress: done }),
       );
     } catch (error) {
       if (abort.aborted) await this.#takeBack(call, earlier);
@@ -256,32 +242,22 @@ export class ActionCalls {
 
   /** Undoes the record of a call that is not made, because the engine stops. */
   async #takeBack(call: ActionCall, earlier: ActionCall | undefined): Promise<void> {
-    const { runtime, claim, begun } = this.#options;
-    const { store, clock } = runtime;
-    await retry(clock, this.#options, () =>
-      store.commit(
-        begun.run,
-        (tx) => takeBackCall(tx, claim, begun.run, { call, earlier }),
-        background,
-      ),
-    );
+    const { claim, begun } = this.#options;
+    await this.#commit((tx) => takeBackCall(tx, claim, begun.run, { call, earlier }));
     this.#all = withoutCall(this.#all, call, earlier);
     this.#begun.delete(call.id);
   }
 
   async #call(action: Action, input: unknown, call: ActionCall): Promise<ActionCall | undefined> {
     const { runtime, abort, begun, facts, left } = this.#options;
-    const { store, clock } = runtime;
+    const { clock } = runtime;
     const { run, conversation } = begun;
+    const { name, phone } = facts.contact;
     const started_at = clock.now();
     const context = {
       idempotency_key: call.id,
       scope: { account_id: run.account_id, mode: run.mode },
-      contact: {
-        id: conversation.contact_id,
-        name: facts.contact.name,
-        phone: facts.contact.phone,
-      },
+      contact: { id: conversation.contact_id, name, phone },
       conversation: { id: conversation.id },
     };
     const ms = Math.min(action.timeout_ms ?? defaultActionMs, left());
@@ -297,14 +273,17 @@ export class ActionCalls {
       after = { ...call, status: "failed", error: this.#failureOf(action, error) };
     }
     if (action.risk !== "read") {
-      const { action: name, input, output, error } = after;
-      const done = { type: "action", name, input, output, error, started_at } as const;
-      const step = recordOf(done, clock.now());
-      await retry(clock, this.#options, () =>
-        store.commit(run, (tx) => recordCall(tx, run, after, step), background),
-      );
+      const step = recordOf(actionStep(after, started_at), clock.now());
+      await this.#commit((tx) => recordCall(tx, run, after, step));
     }
     return after;
+  }
+
+  /** Commits what was recorded. Retries while the storage is down, until the engine stops. */
+  #commit<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    const { runtime, begun } = this.#options;
+    const { store, clock } = runtime;
+    return retry(clock, this.#options, () => store.commit(begun.run, work, background));
   }
 
   #failureOf(action: Action, error: unknown): string {

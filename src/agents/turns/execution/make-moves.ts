@@ -7,29 +7,23 @@ import {
   type ModelAnswer,
   type ModelTask,
 } from "../../../ports/index.ts";
-import type { Claim } from "../../../queue/index.ts";
-import type { AgentRuntime, AgentSettings } from "../../agent-options.ts";
+import type { AgentSettings } from "../../agent-options.ts";
+import { outcomeOf } from "../../runs/call-rules.ts";
 import type { AgentDefinition } from "../../types.ts";
 import { sendableText } from "../decision/guardrails.ts";
 import type { Act, ModelResult, Move, MoveResult, Permissions, Think } from "../decision/moves.ts";
 import { takeTurn } from "../decision/take-turn.ts";
 import { newTokens } from "../save-progress.ts";
-import type { BegunTurn, Progress, TurnFacts, TurnOutcome } from "../turn-types.ts";
-import { ActionCalls } from "./action-calls.ts";
+import type { Progress, TurnOutcome } from "../turn-types.ts";
+import { ActionCalls, type TurnWork } from "./action-calls.ts";
 import { answerForm, usageOf, validateAnswer } from "./model-answer.ts";
 import { modelTurn } from "./model-turn.ts";
-import { RunSteps } from "./run-steps.ts";
+import { actionStep, RunSteps } from "./run-steps.ts";
 
-export interface MoveMakerOptions {
-  readonly runtime: AgentRuntime;
+export interface MoveMakerOptions extends TurnWork {
   readonly agents: AgentSettings;
   /** The host application's actions as models see them. */
   readonly modelActions: ReadonlyMap<string, ModelAction>;
-  readonly claim: Claim<"turn">;
-  readonly begun: BegunTurn;
-  readonly facts: TurnFacts;
-  readonly abort: AbortSignal;
-  readonly stopping: AbortSignal;
 }
 
 /** Runs one turn: makes each of its moves and gives it the result. */
@@ -196,22 +190,16 @@ export class MoveMaker {
     const started_at = this.#options.runtime.clock.now();
     const made = await this.#calls.make(move);
     if (made === undefined) return undefined;
-    const { outcome, isKnown } = made;
-    const output = outcome.status === "done" ? outcome.output : null;
-    const error = outcome.status === "failed" ? outcome.error : null;
-    if (!isKnown) {
-      const { action: name, input } = move;
-      this.#steps.add({ type: "action", name, input, output, error, started_at });
-    }
+    const { call, isKnown } = made;
+    if (!isKnown) this.#steps.add(actionStep(call, started_at));
+    const outcome = outcomeOf(call) ?? { status: "failed", error: "unknown" };
     return { done: "acted", outcome };
   }
 
   async #settle(): Promise<MoveResult | undefined> {
     const started_at = this.#options.runtime.clock.now();
     const calls = await this.#calls.settle();
-    for (const { action: name, input, output, error } of calls ?? []) {
-      this.#steps.add({ type: "action", name, input, output, error, started_at });
-    }
+    for (const call of calls ?? []) this.#steps.add(actionStep(call, started_at));
     return calls && { done: "settled", calls };
   }
 

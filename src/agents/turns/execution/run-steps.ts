@@ -2,6 +2,7 @@ import { iso } from "../../../kernel/index.ts";
 import type { Clock, Json } from "../../../ports/index.ts";
 import { concludedSteps, keptSteps } from "../../runs/rules.ts";
 import type { RunStep } from "../../runs/step-types.ts";
+import type { ActionCall } from "../../runs/types.ts";
 import type { EnterStep, LeaveStep } from "../decision/moves.ts";
 
 /** A call of a model or an action that has ended. */
@@ -13,6 +14,13 @@ interface Call {
   readonly error: string | null;
   /** When the call was begun, in milliseconds since the epoch. */
   readonly started_at: number;
+}
+
+export function actionStep(
+  { action: name, input, output, error }: ActionCall,
+  started_at: number,
+): Call {
+  return { type: "action", name, input, output, error, started_at };
 }
 
 /** Returns the step that records a call. */
