@@ -24,7 +24,7 @@ import {
 } from "../operations/index.ts";
 import { arm } from "../queue/index.ts";
 import { onMessageScored } from "../sentiment/index.ts";
-import { agentActionsSchema, listActions } from "./actions/list-actions.ts";
+import { agentActionsSchema, listActions } from "./actions/show-actions.ts";
 import {
   assignConversation,
   handBackConversation,

@@ -20,7 +20,7 @@ export {
   runsOfConversation,
 } from "./runs/rows.ts";
 export { runResource } from "./runs/show.ts";
-export type { AgentAction, AgentActions } from "./actions/list-actions.ts";
+export type { AgentAction, AgentActions } from "./actions/show-actions.ts";
 export type { AgentOptions, AgentRuntime, AgentSettings } from "./agent-options.ts";
 export { playbookDefinitionOf } from "./playbooks/definition.ts";
 export { validateAnswer } from "./turns/execution/model-answer.ts";

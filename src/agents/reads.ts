@@ -1,8 +1,7 @@
-import { byIdSchema, notFound, type ById } from "../kernel/index.ts";
+import { byIdSchema, iso, notFound, type ById } from "../kernel/index.ts";
 import { listQuery, type Query } from "../operations/index.ts";
-import { agentById, agents, agentVersionOf } from "./rows.ts";
-import { agentResource } from "./show.ts";
-import type { Agent } from "./types.ts";
+import { agentById, agents, agentVersionOf, type AgentRow } from "./rows.ts";
+import type { Agent, AgentDefinition } from "./types.ts";
 
 export const getAgent: Query<ById, Agent> = {
   kind: "query",
@@ -34,3 +33,19 @@ export const listAgents = listQuery({
     });
   },
 });
+
+/** Shows an agent with the definition of its current version. */
+export function agentResource(
+  { id, enabled, revision, created_at, updated_at }: AgentRow,
+  { name, ...others }: AgentDefinition,
+): Agent {
+  return {
+    id,
+    name,
+    enabled: enabled === true,
+    ...others,
+    version: revision,
+    created_at: iso(created_at),
+    updated_at: iso(updated_at),
+  };
+}

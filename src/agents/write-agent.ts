@@ -8,10 +8,11 @@ import {
 } from "../operations/index.ts";
 import type { Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
-import { unknownAction } from "./actions/unknown-action.ts";
+import { unknownAction } from "./actions/show-actions.ts";
 import { agentDefinitionOf, changedDefinition } from "./definition.ts";
 import { agentToChange, currentDefinition } from "./find-agent.ts";
 import { playbookById, playbooks } from "./playbooks/rows.ts";
+import { agentResource } from "./reads.ts";
 import {
   agentByOrdinal,
   agents,
@@ -22,7 +23,6 @@ import {
   triggersOfAgent,
   type AgentRow,
 } from "./rows.ts";
-import { agentResource } from "./show.ts";
 import {
   createAgentSchema,
   updateAgentSchema,

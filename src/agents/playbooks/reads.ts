@@ -1,8 +1,7 @@
-import { notFound } from "../../kernel/index.ts";
+import { iso, notFound } from "../../kernel/index.ts";
 import { listQuery, type Query } from "../../operations/index.ts";
 import { getPlaybookSchema, type GetPlaybook } from "./input-types.ts";
-import { playbookById, playbooks, playbookVersionOf } from "./rows.ts";
-import { playbookResource } from "./show.ts";
+import { playbookById, playbooks, playbookVersionOf, type PlaybookRow } from "./rows.ts";
 import type { Playbook } from "./types.ts";
 
 export const getPlaybook: Query<GetPlaybook, Playbook> = {
@@ -27,3 +26,23 @@ export const listPlaybooks = listQuery({
   order: "descending",
   show: (rows) => rows.map(playbookResource),
 });
+
+type Shown = Pick<
+  PlaybookRow,
+  "id" | "enabled" | "revision" | "definition" | "created_at" | "updated_at"
+>;
+
+export function playbookResource(playbook: Shown): Playbook {
+  const { id, enabled, revision, definition, created_at, updated_at } = playbook;
+  const { name, description, ...others } = definition;
+  return {
+    id,
+    name,
+    description,
+    enabled,
+    ...others,
+    version: revision,
+    created_at: iso(created_at),
+    updated_at: iso(updated_at),
+  };
+}

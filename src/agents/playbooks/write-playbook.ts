@@ -17,7 +17,7 @@ import {
 } from "../../operations/index.ts";
 import type { Seen } from "../../ports/index.ts";
 import type { Tx } from "../../store/index.ts";
-import { unknownAction } from "../actions/unknown-action.ts";
+import { unknownAction } from "../actions/show-actions.ts";
 import { agentByOrdinal, maxAgents } from "../rows.ts";
 import { changedDefinition, playbookDefinitionOf } from "./definition.ts";
 import { callersAbove, callsOf, playbookErrors } from "./graph-rules.ts";
@@ -27,6 +27,7 @@ import {
   type CreatePlaybook,
   type UpdatePlaybook,
 } from "./input-types.ts";
+import { playbookResource } from "./reads.ts";
 import {
   maxPlaybooks,
   playbookById,
@@ -36,7 +37,6 @@ import {
   playbookVersions,
   type PlaybookRow,
 } from "./rows.ts";
-import { playbookResource } from "./show.ts";
 import type { Playbook, PlaybookDefinition } from "./types.ts";
 
 export const createPlaybook: Command<CreatePlaybook, Playbook> = {

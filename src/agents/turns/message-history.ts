@@ -1,3 +1,4 @@
+/** The recent messages of a conversation, as a turn and its model see them. */
 import {
   firstNumber,
   lastSequence,
@@ -5,48 +6,68 @@ import {
   type ConversationRow,
 } from "../../conversations/index.ts";
 import { firstCharacters } from "../../kernel/index.ts";
-import type { MessageRow } from "../../messages/index.ts";
+import { messagesOfConversation, type MessageRow } from "../../messages/index.ts";
 import type { ModelMessage } from "../../ports/index.ts";
+import { scan, type Reads } from "../../store/index.ts";
 import { isSaid } from "../handling/answered-messages.ts";
 import type { RunRow } from "../runs/rows.ts";
-import { answersMessages, maxHistory } from "../runs/rules.ts";
+import { answersMessages, maxHistory, maxReadForHistory } from "../runs/rules.ts";
 import type { MessageHistory } from "./turn-types.ts";
 
 /** The maximum number of characters of the history. */
 const maxCharacters = 12_000;
 
-interface HeardMessages {
-  /** The sequence number of the contact's last message that the agent has read. */
-  readonly heard_through: number;
-  readonly unansweredIds: ReadonlySet<string>;
-}
-
 /**
- * Whether a message belongs to the history. The contact's messages that the agent has not read yet
- * do not, and neither do messages to the contact that were not sent.
+ * Returns the latest messages that belong to the history, the newest first. The contact's messages
+ * that the agent has not read yet do not, and neither do messages to the contact that were not
+ * sent. These can hide others, so older ones are read until there are enough.
  */
-export function isInHistory(
-  row: MessageRow,
-  { heard_through }: Pick<HeardMessages, "heard_through">,
-): boolean {
-  return row.direction === "inbound" ? row.sequence <= heard_through : isSaid(row);
+export async function latestInHistory(
+  reads: Reads,
+  run: RunRow,
+  conversation: ConversationRow,
+): Promise<readonly MessageRow[]> {
+  // A run that answers no messages only begins once all are answered, so it may see them all.
+  const heardThrough = answersMessages(run) ? run.heard_through : lastSequence(conversation);
+  const { rows } = await scan(
+    reads,
+    {
+      index: messagesOfConversation,
+      prefix: [conversation.id],
+      order: "descending",
+      keep: (row) => (row.direction === "inbound" ? row.sequence <= heardThrough : isSaid(row)),
+      limit: maxHistory,
+    },
+    maxReadForHistory,
+  );
+  return rows;
 }
 
-interface HistoryMarks extends Pick<HeardMessages, "unansweredIds"> {
+interface HistoryParts {
+  readonly latest: readonly MessageRow[];
+  /** The messages of the run. */
+  readonly own: readonly MessageRow[];
   /** The sequence number of the last message that the loop guard ignores. */
   readonly guarded_from: number;
 }
 
-/** Returns the history of a turn from the messages that belong to it, the newest first. */
+/**
+ * Returns the history of a turn. An answer that waits for its time stands where it was written: it
+ * does not answer what the contact has asked since.
+ */
 export function historyFrom(
-  parts: readonly MessageRow[],
-  { guarded_from, unansweredIds }: HistoryMarks,
+  run: RunRow,
+  { latest, own, guarded_from }: HistoryParts,
 ): MessageHistory {
-  const isUnanswered = ({ id }: MessageRow): boolean => unansweredIds.has(id);
+  const rows = new Map([...latest, ...own].map((row) => [row.id, row]));
+  const parts = [...rows.values()].toSorted((a, b) => placeNumber(a) - placeNumber(b));
+  const waiting = new Set(answersMessages(run) ? run.message_ids : []);
+  const isUnanswered = ({ id }: MessageRow): boolean => waiting.has(id);
   // What waits for an answer goes first, however many messages the host has sent since.
-  const byNeed = [...parts.filter(isUnanswered), ...parts.filter((row) => !isUnanswered(row))];
+  const newest = parts.toReversed();
+  const byNeed = [...newest.filter(isUnanswered), ...newest.filter((row) => !isUnanswered(row))];
   const chosen = new Set(firstThatFit(byNeed));
-  const shown = parts.filter((row) => chosen.has(row)).toReversed();
+  const shown = parts.filter((row) => chosen.has(row));
   const oldest = shown.findIndex(isUnanswered);
   return {
     messages: shown.map(modelMessage),
@@ -84,14 +105,4 @@ function textOf({ body, media }: MessageRow): string {
 
 function speaker(author: MessageRow["author_type"]): ModelMessage["from"] {
   return author === "agent" || author === "human" ? author : "host";
-}
-
-/**
- * Returns which messages a run has read. One that answers no messages only begins once all are
- * answered, so it may see them all, and none of them waits for an answer.
- */
-export function heardBy(run: RunRow, conversation: ConversationRow): HeardMessages {
-  return answersMessages(run)
-    ? { heard_through: run.heard_through, unansweredIds: new Set(run.message_ids) }
-    : { heard_through: lastSequence(conversation), unansweredIds: new Set() };
 }

@@ -1,18 +1,17 @@
 import { readOwnAccount } from "../../accounts/index.ts";
 import { contactById, sentimentOf, type ContactRow } from "../../contacts/index.ts";
-import { placeNumber } from "../../conversations/index.ts";
 import { firstTimeZone, type ContactId, type MessageId } from "../../kernel/index.ts";
-import { messageById, messagesOfConversation, type MessageRow } from "../../messages/index.ts";
+import { messageById, type MessageRow } from "../../messages/index.ts";
 import { observations } from "../../observations/index.ts";
 import type { Services } from "../../operations/index.ts";
 import { messageScoreById } from "../../sentiment/index.ts";
 import { scan, type Reads } from "../../store/index.ts";
 import { isSaid } from "../handling/answered-messages.ts";
+import { findPlaybooks } from "../playbooks/find-playbooks.ts";
 import { notAsked } from "../playbooks/play/frames.ts";
-import { readPlaybooks } from "../playbooks/read-playbooks.ts";
 import { runById } from "../runs/rows.ts";
-import { answersMessages, maxHistory, maxReadForHistory } from "../runs/rules.ts";
-import { heardBy, historyFrom, isInHistory } from "./message-history.ts";
+import { answersMessages } from "../runs/rules.ts";
+import { historyFrom, latestInHistory } from "./message-history.ts";
 import type { BegunTurn, TurnFacts } from "./turn-types.ts";
 
 /** Stands in for the session: a single action from a trigger has none. */
@@ -36,11 +35,10 @@ export async function readFacts(
   const state = session ?? noSession;
   const { frames, paused_by, guarded_from } = state;
   const askedId = frames.at(-1)?.asked_in;
-  const heard = heardBy(run, conversation);
   const [
     contact,
     account,
-    history,
+    latest,
     unanswered,
     lowestScore,
     observed,
@@ -50,7 +48,7 @@ export async function readFacts(
   ] = await Promise.all([
     reads.get(contactById, [contact_id]),
     readOwnAccount(reads),
-    latestInHistory(reads, conversation, heard),
+    latestInHistory(reads, run, conversation),
     reads.getAll(
       messageById,
       run.message_ids.map((id) => [id] as const),
@@ -59,7 +57,7 @@ export async function readFacts(
     observationsAbout(reads, contact_id, now),
     paused_by === null ? undefined : reads.get(runById, [paused_by]),
     askedId === undefined ? undefined : reads.get(messageById, [askedId]),
-    readPlaybooks(reads, {
+    findPlaybooks(reads, {
       own: agent.playbook_ids,
       // A triggered playbook need not be one of the agent's own.
       requested: run.request?.type === "playbook" ? [run.request.playbook_id] : [],
@@ -75,10 +73,7 @@ export async function readFacts(
     language,
     channel: unanswered.at(-1)?.channel ?? (conversation.medium === "webchat" ? "webchat" : "sms"),
     contact: contactFacts(contact, [account?.time_zone, timeZone]),
-    history: historyFrom(withUnanswered(history, unanswered), {
-      ...heard,
-      guarded_from,
-    }),
+    history: historyFrom(run, { latest, own: unanswered, guarded_from }),
     contactText: unanswered.flatMap(({ body }) => body ?? []).join("\n"),
     writtenAt: (answersMessages(run) ? unanswered.at(-1)?.created_at : undefined) ?? now,
     lowestScore,
@@ -93,43 +88,6 @@ export async function readFacts(
     isPaused: waitsForApproval || (question !== undefined && isUnsent(question)),
     now,
   };
-}
-
-/**
- * Returns the latest messages of a conversation that belong to the history, the newest first.
- * Messages that were not sent can hide them, so older ones are read until there are enough.
- */
-async function latestInHistory(
-  reads: Reads,
-  { id }: BegunTurn["conversation"],
-  heard: ReturnType<typeof heardBy>,
-): Promise<readonly MessageRow[]> {
-  const { rows } = await scan(
-    reads,
-    {
-      index: messagesOfConversation,
-      prefix: [id],
-      order: "descending",
-      keep: (row) => isInHistory(row, heard),
-      limit: maxHistory,
-    },
-    maxReadForHistory,
-  );
-  return rows;
-}
-
-/**
- * Returns the latest messages and those that the run answers, the newest first. An answer that
- * waits for its time stands where it was written: it does not answer what the contact has asked
- * since.
- */
-function withUnanswered(
-  latest: readonly MessageRow[],
-  unanswered: readonly MessageRow[],
-): readonly MessageRow[] {
-  const known = new Set(latest.map(({ id }) => id));
-  const others = unanswered.filter(({ id }) => !known.has(id));
-  return [...latest, ...others].toSorted((a, b) => placeNumber(b) - placeNumber(a));
 }
 
 /**

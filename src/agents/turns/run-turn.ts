@@ -2,7 +2,7 @@ import { conversationById } from "../../conversations/index.ts";
 import type { Scope } from "../../kernel/index.ts";
 import { finish, mayPass, retryWhileLeased, type JobHandler } from "../../queue/index.ts";
 import { background, type Reads, type Tx } from "../../store/index.ts";
-import { toModelAction } from "../actions/model-action.ts";
+import { toModelAction } from "../actions/show-actions.ts";
 import type { AgentRuntime } from "../agent-options.ts";
 import { mayAnswerIn } from "../handling/session.ts";
 import { agentById } from "../rows.ts";

@@ -1,9 +1,14 @@
 import { storable, withDeadline } from "../../../kernel/index.ts";
+import { canonicalJson } from "../../../operations/index.ts";
 import { errorFacts, withoutMessage, type Action, type Json } from "../../../ports/index.ts";
 import { retry, type Claim, type JobRun } from "../../../queue/index.ts";
 import { background, type Tx } from "../../../store/index.ts";
-import { callAction, isSameCall } from "../../actions/call-action.ts";
-import { checkInput, defaultActionMs, type Checked } from "../../actions/check-input.ts";
+import {
+  callAction,
+  checkInput,
+  defaultActionMs,
+  type Checked,
+} from "../../actions/call-action.ts";
 import type { AgentRuntime } from "../../agent-options.ts";
 import { outcomeOf, withCall, withoutCall } from "../../runs/call-rules.ts";
 import type { ActionCall } from "../../runs/types.ts";
@@ -130,7 +135,10 @@ export class ActionCalls {
    * may have happened, so a new key could make it happen twice.
    */
   #findEarlier(action: string, input: Json): ActionCall | undefined {
-    const same = this.#all.filter((call) => isSameCall(call, { action, input }));
+    const json = canonicalJson(input);
+    const same = this.#all.filter(
+      (call) => call.action === action && canonicalJson(call.input) === json,
+    );
     const unused = same.filter(({ id }) => !this.#used.has(id));
     return (
       unused.find(({ status }) => status === "approved") ??

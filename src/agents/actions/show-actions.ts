@@ -1,9 +1,10 @@
+/** How actions are shown: to callers, to models, and in the error of a wrong name. */
 import * as z from "zod";
-import { noInput } from "../../kernel/index.ts";
+import { noInput, quoted, suggestion, type FieldError } from "../../kernel/index.ts";
 import type { Query } from "../../operations/index.ts";
+import type { Action, ModelAction } from "../../ports/index.ts";
 import { whole } from "../fields.ts";
-import { defaultActionMs } from "./check-input.ts";
-import { toModelAction } from "./model-action.ts";
+import { defaultActionMs } from "./call-action.ts";
 
 /** A function of the application that agents and playbooks can call. */
 export interface AgentAction {
@@ -86,3 +87,34 @@ export const listActions: Query<Record<string, never>, AgentActions> = {
     return Promise.resolve({ data });
   },
 };
+
+/**
+ * Returns an action as the model sees it. If the input schema has no JSON Schema form, the model
+ * sees one that accepts any object. The real schema still checks each input.
+ */
+export function toModelAction({ name, description, input }: Action): ModelAction {
+  const { jsonSchema } = input["~standard"];
+  try {
+    return {
+      name,
+      description,
+      input_schema: jsonSchema?.input({ target: "draft-2020-12" }) ?? { type: "object" },
+    };
+  } catch {
+    return { name, description, input_schema: { type: "object" } };
+  }
+}
+
+/** The error of a field that names an action which the engine does not have. */
+export function unknownAction(
+  pointer: string,
+  name: string,
+  actions: ReadonlyMap<string, Action>,
+): FieldError {
+  const known = [...actions.keys()];
+  const listed = known.slice(0, 10).map(quoted).join(", ") + (known.length > 10 ? ", …" : "");
+  const others =
+    known.length === 0 ? ". Its option `agents` has no actions." : `. It has ${listed}.`;
+  const message = `the engine has no action ${quoted(name)}${suggestion(name, known) || others}`;
+  return { pointer, code: "unknown_action", message };
+}

@@ -23,7 +23,7 @@ interface FoundPlaybooks {
  * Loads the playbooks that an agent may start, the playbooks that these call, and the versions that
  * the conversation is playing.
  */
-export async function readPlaybooks(
+export async function findPlaybooks(
   reads: Reads,
   { own, requested, frames }: WantedPlaybooks,
 ): Promise<FoundPlaybooks> {
