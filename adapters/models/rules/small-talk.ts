@@ -1,54 +1,38 @@
 import { plainText } from "../../language/english/terms.ts";
 
-interface Courtesy {
-  /** Matches a whole part of a message, between punctuation. */
-  readonly pattern: RegExp;
-  readonly answer: string;
-}
-
 /**
  * The answer to an acknowledgment. If the message has another courtesy too ("Thanks, got it!"),
  * that one is answered.
  */
 const acknowledgment = "Thank you!";
 
-/** Each answer is in the language of what it answers. */
-const courtesies: readonly Courtesy[] = [
-  {
-    pattern: /^(?:hi|hello|hey|hiya|good (?:morning|afternoon|evening|day))$/,
-    answer: "Hello! How can we help you?",
-  },
-  {
-    pattern: /^(?:hallo|guten (?:morgen|tag|abend)|servus|moin|gruss gott)$/,
-    answer: "Hallo! Wie können wir helfen?",
-  },
-  { pattern: /^(?:bonjour|bonsoir|salut)$/, answer: "Bonjour ! Comment pouvons-nous vous aider ?" },
-  {
-    pattern: /^(?:hola|buenos dias|buenas(?: tardes| noches)?)$/,
-    answer: "¡Hola! ¿En qué podemos ayudarle?",
-  },
-  { pattern: /^(?:ciao|buongiorno|buonasera|salve)$/, answer: "Salve! Come possiamo aiutarla?" },
-  { pattern: /^(?:ola|bom dia|boa (?:tarde|noite))$/, answer: "Olá! Como podemos ajudar?" },
-  { pattern: /^(?:thanks?|thank you|thx|ty|cheers|much appreciated)$/, answer: "You're welcome!" },
-  {
-    pattern: /^(?:danke|dankeschon|vielen dank|besten dank|danke schon)$/,
-    answer: "Gern geschehen!",
-  },
-  { pattern: /^(?:merci|merci beaucoup)$/, answer: "Avec plaisir !" },
-  { pattern: /^(?:gracias|muchas gracias)$/, answer: "¡De nada!" },
-  { pattern: /^(?:grazie|grazie mille)$/, answer: "Prego!" },
-  { pattern: /^(?:obrigad[oa]|muito obrigad[oa])$/, answer: "De nada!" },
-  {
-    pattern:
-      /^(?:ok|okay|k|great|perfect|got it|alright|will do|sounds good|see you|bye|thats all)$/,
-    answer: acknowledgment,
-  },
-  { pattern: /^(?:no thanks|no thank you)$/, answer: acknowledgment },
-  {
-    pattern: /^(?:never ?mind|nvm|forget (?:it|that|about it)|(?:i )?changed my mind)$/,
-    answer: "All right!",
-  },
-];
+/**
+ * Courtesies, as `plainText` writes them, and their answers in the same language. A courtesy is a
+ * whole part of a message, between punctuation.
+ */
+const courtesies: ReadonlyMap<string, string> = new Map(
+  [
+    ["hi, hello, hey, hiya", "Hello! How can we help you?"],
+    ["good morning, good afternoon, good evening, good day", "Hello! How can we help you?"],
+    ["hallo, guten morgen, guten tag, guten abend", "Hallo! Wie können wir helfen?"],
+    ["servus, moin, gruss gott", "Hallo! Wie können wir helfen?"],
+    ["bonjour, bonsoir, salut", "Bonjour ! Comment pouvons-nous vous aider ?"],
+    ["hola, buenos dias", "¡Hola! ¿En qué podemos ayudarle?"],
+    ["buenas, buenas tardes, buenas noches", "¡Hola! ¿En qué podemos ayudarle?"],
+    ["ciao, buongiorno, buonasera, salve", "Salve! Come possiamo aiutarla?"],
+    ["ola, bom dia, boa tarde, boa noite", "Olá! Como podemos ajudar?"],
+    ["thank, thanks, thank you, thx, ty, cheers, much appreciated", "You're welcome!"],
+    ["danke, dankeschon, danke schon, vielen dank, besten dank", "Gern geschehen!"],
+    ["merci, merci beaucoup", "Avec plaisir !"],
+    ["gracias, muchas gracias", "¡De nada!"],
+    ["grazie, grazie mille", "Prego!"],
+    ["obrigado, obrigada, muito obrigado, muito obrigada", "De nada!"],
+    ["ok, okay, k, great, perfect, got it, alright, will do, sounds good", acknowledgment],
+    ["see you, bye, thats all, no thanks, no thank you", acknowledgment],
+    ["never mind, nevermind, nvm, forget it, forget that, forget about it", "All right!"],
+    ["changed my mind, i changed my mind", "All right!"],
+  ].flatMap(([phrases = "", answer = ""]) => phrases.split(", ").map((each) => [each, answer])),
+);
 
 /** Words that may go with a courtesy and change nothing. */
 const fillerForms = [
@@ -73,7 +57,7 @@ export function smallTalk(text: string): string | null {
     .filter((part) => part !== "");
   // Nothing is left of a message that has only emoji. The answer is an emoji too.
   if (parts.length === 0) return withoutEmoji === text ? null : "👍";
-  const answers = parts.map((part) => courtesies.find(({ pattern }) => pattern.test(part))?.answer);
+  const answers = parts.map((part) => courtesies.get(part));
   if (answers.includes(undefined)) return null;
   return answers.findLast((answer) => answer !== acknowledgment) ?? acknowledgment;
 }

@@ -1,6 +1,6 @@
 import { conversationById } from "../../conversations/index.ts";
 import { definedFields, notFound, type Page } from "../../kernel/index.ts";
-import { mapPage, page, type Query, type RangeList } from "../../operations/index.ts";
+import { mapPage, page, type Call, type Query, type RangeList } from "../../operations/index.ts";
 import type { Reads } from "../../store/index.ts";
 import { agentById } from "../rows.ts";
 import {
@@ -23,7 +23,7 @@ import {
   type RunRow,
 } from "./rows.ts";
 import { runResource } from "./show.ts";
-import type { Run, RunStatus } from "./types.ts";
+import type { Run } from "./types.ts";
 
 export const getRun: Query<RunOfAgent, Run> = {
   kind: "query",
@@ -42,21 +42,14 @@ export const listRuns: Query<ListRuns, Page<Run>> = {
   kind: "query",
   name: "agents.runs",
   input: () => listRunsSchema,
-  async run(reads, { limit, cursor, ...filters }, call) {
-    const { id, status, conversation_id } = filters;
+  async run(reads, input, call) {
+    const { id, conversation_id } = input;
     await checkAgent(reads, id);
-    const range =
+    const ranges =
       conversation_id === undefined
-        ? rangeOf(status, { index: runsOfAgent, prefix: [id] }, allAwaiting)
-        : rangeInConversation(status, conversation_id);
-    const list: RangeList<RunRow> = {
-      ...range,
-      where: { agent_id: id, ...definedFields({ status }) },
-      operation: "agents.runs",
-      filters,
-      input: { limit, cursor },
-    };
-    return mapPage(await page(reads, list, call), runResource);
+        ? { all: { index: runsOfAgent, prefix: [id] }, awaiting: allAwaiting }
+        : rangesInConversation(conversation_id);
+    return runPage(reads, call, { operation: "agents.runs", input, ...ranges, agent_id: id });
   },
 };
 
@@ -65,15 +58,9 @@ export const listAllRuns: Query<ListAllRuns, Page<Run>> = {
   kind: "query",
   name: "runs.list",
   input: () => listAllRunsSchema,
-  async run(reads, { limit, cursor, status }, call) {
-    const list: RangeList<RunRow> = {
-      ...rangeOf(status, { index: runs.primary, prefix: [] }, allAwaiting),
-      where: definedFields({ status }),
-      operation: "runs.list",
-      filters: { status },
-      input: { limit, cursor },
-    };
-    return mapPage(await page(reads, list, call), runResource);
+  run(reads, input, call) {
+    const ranges = { all: { index: runs.primary, prefix: [] }, awaiting: allAwaiting };
+    return runPage(reads, call, { operation: "runs.list", input, ...ranges });
   },
 };
 
@@ -82,46 +69,55 @@ export const listConversationRuns: Query<ListConversationRuns, Page<Run>> = {
   kind: "query",
   name: "conversations.runs",
   input: () => listConversationRunsSchema,
-  async run(reads, { limit, cursor, ...filters }, call) {
-    const { id, status } = filters;
+  async run(reads, input, call) {
+    const { id } = input;
     if ((await reads.get(conversationById, [id])) === undefined) throw notFound("conversation");
-    const list: RangeList<RunRow> = {
-      ...rangeInConversation(status, id),
-      where: definedFields({ status }),
-      operation: "conversations.runs",
-      filters,
-      input: { limit, cursor },
-    };
-    return mapPage(await page(reads, list, call), runResource);
+    const ranges = rangesInConversation(id);
+    return runPage(reads, call, { operation: "conversations.runs", input, ...ranges });
   },
 };
 
-type Range = Pick<RangeList<RunRow>, "index" | "prefix">;
-
-/** All runs that wait for an approval. */
-const allAwaiting: Range = { index: allAwaitingRuns, prefix: [] };
-
-/**
- * Returns the range of a list: the newest run comes first. Those that wait for an approval are few
- * among all, so they have indexes of their own. Of these, the one whose deadline is next comes
- * first.
- */
-function rangeOf(
-  status: RunStatus | undefined,
-  all: Range,
-  awaiting: Range,
-): Pick<RangeList<RunRow>, "index" | "prefix" | "order"> {
-  return status === "awaiting_approval"
-    ? { ...awaiting, order: "ascending" }
-    : { ...all, order: "descending" };
+/** Where to find the runs of a list. Few of them wait for an approval: they have indexes. */
+interface Ranges {
+  readonly all: Pick<RangeList<RunRow>, "index" | "prefix">;
+  readonly awaiting: Ranges["all"];
 }
 
-const rangeInConversation = (status: RunStatus | undefined, id: string) =>
-  rangeOf(
-    status,
-    { index: runsOfConversation, prefix: [id] },
-    { index: awaitingRuns, prefix: [id] },
-  );
+const allAwaiting: Ranges["awaiting"] = { index: allAwaitingRuns, prefix: [] };
+
+const rangesInConversation = (id: string): Ranges => ({
+  all: { index: runsOfConversation, prefix: [id] },
+  awaiting: { index: awaitingRuns, prefix: [id] },
+});
+
+interface RunList extends Ranges {
+  readonly operation: string;
+  /** Its other fields are filters, to which a cursor belongs. */
+  readonly input: ListAllRuns;
+  readonly agent_id?: string;
+}
+
+/**
+ * Returns a page of runs: the newest run comes first. Of those that wait for an approval, the one
+ * whose deadline is next comes first.
+ */
+async function runPage(
+  reads: Reads,
+  call: Call,
+  { operation, input: { limit, cursor, ...filters }, all, awaiting, agent_id }: RunList,
+): Promise<Page<Run>> {
+  const { status } = filters;
+  const isAwaiting = status === "awaiting_approval";
+  const list: RangeList<RunRow> = {
+    ...(isAwaiting ? awaiting : all),
+    order: isAwaiting ? "ascending" : "descending",
+    where: definedFields({ agent_id, status }),
+    operation,
+    filters,
+    input: { limit, cursor },
+  };
+  return mapPage(await page(reads, list, call), runResource);
+}
 
 /**
  * Checks that an agent exists or has existed. A removed agent is known by its runs, which stay.
