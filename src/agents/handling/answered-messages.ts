@@ -24,7 +24,7 @@ export function findUnanswered(
   conversation: ConversationRow,
   { heard_through }: Pick<AgentSessionRow, "heard_through">,
 ): Promise<readonly MessageRow[]> {
-  return questionsWithoutAnswer(tx, conversation, "person", { after: heard_through });
+  return withoutAnswer(tx, conversation, "person", { after: heard_through });
 }
 
 /**
@@ -39,10 +39,10 @@ export async function unansweredSince(
   const session = await tx.get(agentSessionOf, [conversation.id]);
   if (session === undefined) return null;
   const since = { after: session.heard_through };
-  const latest = await questionsWithoutAnswer(tx, conversation, "anybody", since);
+  const latest = await withoutAnswer(tx, conversation, "anybody", since);
   const isCut = latest.length === maxUnanswered;
   const [first] = isCut
-    ? await questionsWithoutAnswer(tx, conversation, "anybody", { ...since, max: maxSearched })
+    ? await withoutAnswer(tx, conversation, "anybody", { ...since, max: maxSearched })
     : latest;
   return first?.created_at ?? null;
 }
@@ -52,12 +52,12 @@ export async function unansweredSince(
  * is the first that neither an agent, nor a person, nor the host application has answered.
  */
 export async function answeredThrough(tx: Tx, conversation: ConversationRow): Promise<number> {
-  const [first] = await questionsWithoutAnswer(tx, conversation, "anybody");
+  const [first] = await withoutAnswer(tx, conversation, "anybody");
   return first === undefined ? lastSequence(conversation) : first.sequence - 1;
 }
 
 /** Which of the contact's messages are looked at. */
-interface Questions {
+interface Range {
   /** Only those with a number above this one. Default: 0. */
   readonly after?: number;
   /** The maximum number. The latest are chosen. Default: `maxUnanswered`. */
@@ -65,10 +65,10 @@ interface Questions {
 }
 
 /** Returns the contact's latest messages, answered or not, oldest first. */
-export async function latestQuestions(
+export async function latestFromContact(
   tx: Tx,
   conversation: ConversationRow,
-  { after = 0, max = maxUnanswered }: Questions = {},
+  { after = 0, max = maxUnanswered }: Range = {},
 ): Promise<readonly MessageRow[]> {
   const { id } = conversation;
   const limit = Math.min(max, lastSequence(conversation) - after);
@@ -101,17 +101,17 @@ export async function messageToAnswer(
 type Answerer = "person" | "anybody";
 
 /** Returns those of the contact's latest messages that are not answered. */
-async function questionsWithoutAnswer(
+async function withoutAnswer(
   tx: Tx,
   conversation: ConversationRow,
   by: Answerer,
-  which?: Questions,
+  range?: Range,
 ): Promise<readonly MessageRow[]> {
-  const questions = await latestQuestions(tx, conversation, which);
-  const [first] = questions;
-  if (first === undefined) return questions;
+  const messages = await latestFromContact(tx, conversation, range);
+  const [first] = messages;
+  if (first === undefined) return messages;
   const answered = await lastAnswer(tx, conversation, by, first.sequence);
-  return questions.filter(({ sequence }) => sequence > answered);
+  return messages.filter(({ sequence }) => sequence > answered);
 }
 
 /**
@@ -159,6 +159,6 @@ export function isSaid({
 
 /**
  * Whether a message answers what the contact wrote before it. The engine's own texts, such as the
- * reply to a keyword, answer nobody's question.
+ * reply to a keyword, answer nobody.
  */
 const isAnswer = (row: MessageRow): boolean => isSaid(row) && row.author_type !== "system";

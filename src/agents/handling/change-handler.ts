@@ -21,7 +21,7 @@ import { turnJob } from "../job-orders.ts";
 import { agentById, agentSessionOf, type AgentRow, type AgentSessionRow } from "../rows.ts";
 import { beginRun, cancelAnswerRuns, messageColumns } from "../runs/write-run.ts";
 import { answeredThrough, findUnanswered, unansweredSince } from "./answered-messages.ts";
-import { giveUp, handOff } from "./hand-off.ts";
+import { handOff } from "./hand-off.ts";
 import { makeHandler, openSession } from "./session.ts";
 
 /**
@@ -47,7 +47,10 @@ export const assignConversation: Command<AssignConversation, Conversation> = {
     }
     const handler = handlerOnAssign(conversation.handler, assignee);
     if (handler === "queue" && conversation.handler === "human") {
-      return showConversation(tx, await giveUp(tx, conversation));
+      const reason = "The conversation was unassigned.";
+      // A snooze stays: a person chose when the conversation needs somebody again.
+      const facts = { rule: null, reason, summary: "", keepsSnooze: true };
+      return showConversation(tx, await handOff(tx, conversation, facts));
     }
     const patch = {
       assignee_type: assignee?.type ?? null,

@@ -44,38 +44,18 @@ export interface HandoffFacts {
    * finds the event.
    */
   readonly run_id?: RunId;
+  /** Whether a snooze stays. By default it ends, so that people see the conversation. */
+  readonly keepsSnooze?: boolean;
 }
 
 /**
- * Hands an active conversation off to people: opens it if it is snoozed, so that people see it, and
- * puts it in the queue. If it is already in the queue, nothing changes.
+ * Hands an active conversation off to people: puts it in the queue, and publishes the event. If it
+ * is already in the queue, nothing changes.
  */
-export function handOff(
+export async function handOff(
   tx: Tx,
   before: Seen<ConversationRow>,
-  facts: HandoffFacts,
-): Promise<Seen<ConversationRow>> {
-  return enqueue(tx, before, facts, statusPatch({ status: "open" }));
-}
-
-/**
- * Puts an active conversation in the queue because its person was unassigned. A snooze stays: a
- * person chose when the conversation needs somebody again.
- */
-export function giveUp(tx: Tx, before: Seen<ConversationRow>): Promise<Seen<ConversationRow>> {
-  const reason = "The conversation was unassigned.";
-  return enqueue(tx, before, { rule: null, reason, summary: "" }, {});
-}
-
-/**
- * Puts an active conversation in the queue for people and publishes the event. If it is already in
- * the queue, nothing changes.
- */
-async function enqueue(
-  tx: Tx,
-  before: Seen<ConversationRow>,
-  { rule, reason, summary, run_id }: HandoffFacts,
-  status: Partial<ConversationRow>,
+  { rule, reason, summary, run_id, keepsSnooze = false }: HandoffFacts,
 ): Promise<Seen<ConversationRow>> {
   if (before.handler === "queue") return before;
   // A person is unassigned. An agent stays assigned, so that people can hand the conversation back
@@ -84,7 +64,7 @@ async function enqueue(
     before.assignee_type === "human" ? { assignee_type: null, assignee_id: null } : {};
   const conversation = await changeConversation(tx, before, {
     handler: "queue",
-    ...status,
+    ...(keepsSnooze ? {} : statusPatch({ status: "open" })),
     ...unassigned,
   });
   const { contact_id, assignee_id } = conversation;

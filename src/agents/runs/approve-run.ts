@@ -1,11 +1,10 @@
-import { conversationById } from "../../conversations/index.ts";
+import { conversationById, type ConversationRow } from "../../conversations/index.ts";
 import { notFound, TidingsError } from "../../kernel/index.ts";
 import { personOf, showsOutput, type Command } from "../../operations/index.ts";
 import { arm } from "../../queue/index.ts";
-import type { Tx } from "../../store/index.ts";
 import { mayAnswerIn } from "../handling/session.ts";
 import { turnJob } from "../job-orders.ts";
-import { agentById } from "../rows.ts";
+import { agentById, type AgentRow } from "../rows.ts";
 import { approveRunSchema, type ApproveRun } from "./input-types.ts";
 import { runById, type RunRow } from "./rows.ts";
 import { callsToDecide, runResource } from "./show.ts";
@@ -43,10 +42,16 @@ export const approveRun: Command<ApproveRun, Run> = {
         "The run does not wait for an approval, or its deadline has passed.",
       );
     }
-    const conversation = await tx.get(conversationById, [run.conversation_id]);
+    // A single action from a trigger may run regardless of who handles the conversation.
+    const hold = decision === "approve" && run.request?.type !== "action";
+    const conversation = await tx.get(conversationById, [run.conversation_id], { hold });
     // It was erased. A job is about to remove its runs.
     if (conversation === undefined) throw notFound("run");
-    if (decision === "approve") await checkMayRun(tx, run);
+    if (decision === "approve") {
+      const agent = await tx.get(agentById, [id]);
+      const obstacle = obstacleTo(run, agent, conversation);
+      if (obstacle !== undefined) throw new TidingsError("conflict", obstacle);
+    }
     const author = { author_id: person ?? null, error: null };
     const after = resumeRun(tx, conversation, run, [{ call, decision, ...author, at: tx.now }]);
     await arm(tx, turnJob({ ...scope, id: run.conversation_id }, tx.now));
@@ -55,28 +60,20 @@ export const approveRun: Command<ApproveRun, Run> = {
 };
 
 /**
- * Refuses the approval of an action that would not run: the agent was deleted or disabled, the
- * agent does not handle the conversation, or the conversation is closed. The approval is possible
- * again when the agent is enabled, or when the conversation is handed back or opened again.
- * @throws TidingsError `conflict`
+ * Returns why an approved action of a run would not run; undefined if it would. An approval is
+ * possible again when the agent is enabled, or when the conversation is handed back or opened
+ * again.
  */
-async function checkMayRun(tx: Tx, { agent_id, conversation_id, request }: RunRow): Promise<void> {
-  const agent = await tx.get(agentById, [agent_id]);
-  if (agent === undefined) {
-    throw new TidingsError("conflict", "The agent was deleted. Its actions can only be denied.");
-  }
-  // A single action from a trigger may run regardless of who handles the conversation.
-  if (request?.type === "action") return;
-  if (agent.enabled !== true) {
-    throw new TidingsError("conflict", "The agent is disabled. Enable it first.");
-  }
-  const conversation = await tx.get(conversationById, [conversation_id], { hold: true });
-  if (conversation !== undefined && mayAnswerIn(agent, conversation)) return;
-  if (conversation?.status === "closed") {
-    throw new TidingsError("conflict", "The conversation is closed. Open it again first.");
-  }
-  throw new TidingsError(
-    "conflict",
-    "The agent no longer handles the conversation. Hand it back first.",
-  );
+function obstacleTo(
+  { request }: RunRow,
+  agent: AgentRow | undefined,
+  conversation: ConversationRow,
+): string | undefined {
+  if (agent === undefined) return "The agent was deleted. Its actions can only be denied.";
+  if (request?.type === "action") return undefined;
+  if (agent.enabled !== true) return "The agent is disabled. Enable it first.";
+  if (conversation.status === "closed") return "The conversation is closed. Open it again first.";
+  return mayAnswerIn(agent, conversation)
+    ? undefined
+    : "The agent no longer handles the conversation. Hand it back first.";
 }

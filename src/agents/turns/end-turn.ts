@@ -9,7 +9,7 @@ import { observations } from "../../observations/index.ts";
 import type { Seen } from "../../ports/index.ts";
 import { finish, renew, type Claim } from "../../queue/index.ts";
 import type { Tx } from "../../store/index.ts";
-import { latestQuestions, messageToAnswer } from "../handling/answered-messages.ts";
+import { latestFromContact, messageToAnswer } from "../handling/answered-messages.ts";
 import { handOff } from "../handling/hand-off.ts";
 import { sendAs, type SendResult } from "../handling/send-as.ts";
 import { askedIn } from "../playbooks/play/frames.ts";
@@ -70,7 +70,7 @@ async function conclude(
   // ones. A run from a trigger answers none: its texts go where a message of the host application
   // would go.
   const continues = run.resumed && run.request === null;
-  const asked = continues ? await latestQuestions(tx, current.conversation) : answers;
+  const asked = continues ? await latestFromContact(tx, current.conversation) : answers;
   // If every address has opted out since the turn began, the last message is answered, and the
   // opt-out refuses the reply.
   const reply = { author, text, answers: (await messageToAnswer(tx, asked)) ?? asked.at(-1) };

@@ -6,7 +6,7 @@ import { runById, runs, type RunRow } from "../runs/rows.ts";
 import type { RunStep } from "../runs/step-types.ts";
 import type { ActionCall } from "../runs/types.ts";
 import { readRunState, type RunState } from "./run-state.ts";
-import type { FoundTurn, Progress } from "./turn-types.ts";
+import type { Progress } from "./turn-types.ts";
 
 /**
  * Saves the steps, calls and usage of a turn that has not concluded. Otherwise calls could be made
@@ -48,7 +48,7 @@ interface PendingCall {
 export async function recordPendingCall(
   tx: Tx,
   claim: Claim<"turn">,
-  { run }: Pick<FoundTurn, "run">,
+  run: RunRow,
   { call, progress }: PendingCall,
 ): Promise<boolean> {
   if ((await renew(tx, claim)) === undefined) return false;

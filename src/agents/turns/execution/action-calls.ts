@@ -235,7 +235,7 @@ export class ActionCalls {
     let isCurrent: boolean;
     try {
       isCurrent = await this.#commit((tx) =>
-        recordPendingCall(tx, claim, begun, { call, progress: done }),
+        recordPendingCall(tx, claim, begun.run, { call, progress: done }),
       );
     } catch (error) {
       if (abort.aborted) await this.#takeBack(call, earlier);
