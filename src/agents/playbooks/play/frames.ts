@@ -5,6 +5,7 @@ import type { Slot } from "../slot-types.ts";
 import type { PlaybookStep } from "../step-types.ts";
 import type { PinnedPlaybook, PlaybookDefinition } from "../types.ts";
 import { validValue, type AnswerContext, type SlotValue } from "./slots.ts";
+import type { Lookup } from "./template.ts";
 
 /**
  * A conversation's position in a playbook. The frame of a called playbook lies above its caller's
@@ -97,6 +98,14 @@ export function stepOf(
   definition: PlaybookDefinition | undefined,
 ): PlaybookStep | undefined {
   return definition?.steps.find(({ id }) => id === frame.step);
+}
+
+/** Returns how a template or a condition finds the value of a name. */
+export function lookUpIn({ slots }: Frame, contact: { readonly name: string | null }): Lookup {
+  return (name) => {
+    if (name === "contact.name") return contact.name ?? undefined;
+    return Object.hasOwn(slots, name) ? slots[name] : undefined;
+  };
 }
 
 /**

@@ -6,6 +6,7 @@ import type { ModelFailure } from "../../turns/decision/moves.ts";
 import type { PlaybookDefinition } from "../types.ts";
 import type { FindPlaybook, Frame } from "./frames.ts";
 import type { AnswerContext } from "./slots.ts";
+import type { Lookup } from "./template.ts";
 
 export interface PlayOptions extends AnswerContext {
   readonly findPlaybook: FindPlaybook;
@@ -51,12 +52,15 @@ export interface StepContext {
   readonly definition: PlaybookDefinition;
   /** The contact's message, for the step that has asked. Null if none is to be answered. */
   readonly contactText: string | null;
+  /** Returns the value of a name in a template or a condition. */
+  readonly lookUp: Lookup;
   /** Steps append the texts for the contact. */
   readonly texts: string[];
   readonly options: PlayOptions;
 }
 
-type Changes = Partial<Pick<Frame, "asked" | "tries" | "visited" | "slots" | "input">>;
+/** What a step changes in its frame. */
+export type Changes = Partial<Pick<Frame, "asked" | "tries" | "visited" | "slots" | "input">>;
 
 /** Why a step ended, as the run records it. */
 export interface StepExit {

@@ -7,6 +7,7 @@ import type { TurnMoves } from "../../turns/decision/moves.ts";
 import {
   beginFrame,
   frameDefinition,
+  lookUpIn,
   maxFrames,
   moveToStep,
   nextOf,
@@ -69,7 +70,8 @@ function* finish(
   { end, exit = exitOf(end), frames }: TurnEnd,
   texts: readonly string[],
 ): TurnMoves<Played> {
-  yield* leaveAll(stack, exit, frames === undefined ? exit.outcome : "called");
+  const outer: StepExit = { outcome: frames === undefined ? exit.outcome : "called" };
+  yield* leaveInner(stack.length, exit, outer);
   return { texts, frames: frames ?? [], end };
 }
 
@@ -91,7 +93,8 @@ function* advance(
     return stopped(`The playbook has no step "${frame.step}".`, "failed");
   }
   const below = stack.slice(0, -1);
-  const outcome = yield* takeStep(step, { ...context, frame, definition });
+  const lookUp = lookUpIn(frame, options.contact);
+  const outcome = yield* takeStep(step, { ...context, frame, definition, lookUp });
   switch (outcome.go) {
     case "next": {
       const to = outcome.to ?? nextOf(definition, step);
@@ -152,21 +155,15 @@ function* moveOn(
   const moved = after.at(-1);
   const ended = before.length - after.length;
   const outer: StepExit = { outcome: exit.outcome === "canceled" ? "canceled" : "done" };
-  for (let place = 0; place < ended; place++) yield* leave(place === 0 ? exit : outer, null);
+  yield* leaveInner(ended, exit, outer);
   if (moved === undefined) return;
   yield* leave(ended === 0 ? exit : outer, moved.step);
   yield* enter([moved]);
 }
 
-/** Notes that nothing follows the innermost step in this turn, nor the steps that called it. */
-function* leaveAll(
-  stack: readonly Frame[],
-  exit: StepExit,
-  callers: StepExit["outcome"],
-): TurnMoves<void> {
-  for (const place of stack.keys()) {
-    yield* leave(place === 0 ? exit : { outcome: callers }, null);
-  }
+/** Notes that nothing follows the innermost steps: the first is left for `exit`. */
+function* leaveInner(count: number, exit: StepExit, outer: StepExit): TurnMoves<void> {
+  for (let place = 0; place < count; place++) yield* leave(place === 0 ? exit : outer, null);
 }
 
 /** Returns why the last step was left. */

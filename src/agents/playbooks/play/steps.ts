@@ -7,56 +7,54 @@ import { namesRead } from "../text-rules.ts";
 import { holds } from "./condition.ts";
 import { slotsFrom, type Frame } from "./frames.ts";
 import { parseCondition } from "./parse-condition.ts";
-import type { Outcome, PlayEnd, PlayOptions, StepContext, StepExit } from "./play-types.ts";
+import type {
+  Changes,
+  Outcome,
+  PlayEnd,
+  PlayOptions,
+  StepContext,
+  StepExit,
+} from "./play-types.ts";
 import { allowedValues, readAnswer, takesAnyText, validValue, type SlotValue } from "./slots.ts";
 import { fill, render, type Lookup } from "./template.ts";
 
 export function* takeStep(step: PlaybookStep, context: StepContext): TurnMoves<Outcome> {
-  const lookUp = slotLookup(context);
-  const { language } = context.options;
+  const { frame, lookUp, options } = context;
   switch (step.type) {
     case "send":
-      context.texts.push(render(step.text, lookUp, language));
-      return { go: "next", exit: done };
+      context.texts.push(render(step.text, lookUp, options.language));
+      return goOn();
     case "ask":
-      return yield* takeAsk(step, context, lookUp);
+      return yield* takeAsk(step, context);
     case "set":
-      return {
-        go: "next",
-        exit: done,
-        changes: {
-          slots: { ...context.frame.slots, ...slotValuesOf(step.values, context, lookUp) },
-        },
-      };
+      return goOn({ slots: { ...frame.slots, ...slotValuesOf(step.values, context) } });
     case "run":
-      return yield* takeRun(step, context, lookUp);
+      return yield* takeRun(step, context);
     case "branch":
       return takeBranch(step, lookUp);
     case "instruct":
-      return yield* takeInstruct(step.text, context, lookUp);
+      return yield* takeInstruct(step.text, context);
     case "call":
       return { go: "call", playbook_id: step.playbook_id };
     case "handoff":
-      return handOffWith(context, { reason: render(step.reason, lookUp, language) });
+      return handOffWith(context, { reason: render(step.reason, lookUp, options.language) });
     case "resolve":
       return { go: "end", end: { type: "resolved" } };
   }
 }
 
-const done: StepExit = { outcome: "done" };
+/** Continues with the step that follows by default. */
+const goOn = (changes: Changes = {}): Outcome => ({
+  go: "next",
+  exit: { outcome: "done" },
+  changes,
+});
 
 function takeBranch({ cases }: BranchStep, lookUp: Lookup): Outcome {
   const found = cases.find(({ when }) => isTrue(when, lookUp));
   const exit: StepExit =
     found === undefined ? { outcome: "otherwise" } : { outcome: "condition", output: found.when };
   return { go: "next", to: found?.next, exit };
-}
-
-function slotLookup({ frame: { slots }, options }: StepContext): Lookup {
-  return (name) => {
-    if (name === "contact.name") return options.contact.name ?? undefined;
-    return Object.hasOwn(slots, name) ? slots[name] : undefined;
-  };
 }
 
 function isTrue(when: string, lookUp: Lookup): boolean {
@@ -67,8 +65,7 @@ function isTrue(when: string, lookUp: Lookup): boolean {
 /** Returns the slot values of a `set` step. A value that a slot cannot hold becomes null. */
 function slotValuesOf(
   values: { readonly [name: string]: Json },
-  { definition, options }: StepContext,
-  lookUp: Lookup,
+  { definition, options, lookUp }: StepContext,
 ): Frame["slots"] {
   const known = definition.slots.filter(({ name }) => Object.hasOwn(values, name));
   return Object.fromEntries(
@@ -80,8 +77,8 @@ function slotValuesOf(
 }
 
 /** Calls an action, or continues after the decision about its call. */
-function* takeRun(step: RunActionStep, context: StepContext, lookUp: Lookup): TurnMoves<Outcome> {
-  const input = context.frame.input ?? inputOf(step, context, lookUp);
+function* takeRun(step: RunActionStep, context: StepContext): TurnMoves<Outcome> {
+  const input = context.frame.input ?? inputOf(step, context);
   if (!isShort(input)) {
     const reason = `The input of ${step.action} has more than ${maxInput} characters as JSON.`;
     return takeFailure(step, reason);
@@ -89,11 +86,7 @@ function* takeRun(step: RunActionStep, context: StepContext, lookUp: Lookup): Tu
   const outcome = yield* act(step.action, input);
   switch (outcome.status) {
     case "done":
-      return {
-        go: "next",
-        exit: done,
-        changes: { slots: withOutput(step.id, outcome.output, context) },
-      };
+      return goOn({ slots: withOutput(step.id, outcome.output, context) });
     case "awaiting_approval":
       return { go: "stay", end: { type: "waits" }, changes: { input } };
     case "failed":
@@ -105,7 +98,7 @@ function* takeRun(step: RunActionStep, context: StepContext, lookUp: Lookup): Tu
  * Returns the input of an action. An argument that is a single placeholder without a value is left
  * out.
  */
-function inputOf({ args }: RunActionStep, { options }: StepContext, lookUp: Lookup): Json {
+function inputOf({ args }: RunActionStep, { options, lookUp }: StepContext): Json {
   const filled = Object.entries(args)
     .map(([name, given]) => ({ name, given, value: fill(given, lookUp, options.language) }))
     .filter(({ given, value }) => value !== null || given === null);
@@ -143,8 +136,8 @@ function withOutput(
  * Gives the model an instruction. Values in it that are texts or lists are quoted, so that the
  * words of a contact or an action are not read as part of the instruction.
  */
-function* takeInstruct(text: string, context: StepContext, lookUp: Lookup): TurnMoves<Outcome> {
-  const { definition, options, frame } = context;
+function* takeInstruct(text: string, context: StepContext): TurnMoves<Outcome> {
+  const { definition, options, frame, lookUp } = context;
   const { answer, failure } = yield* think({
     type: "instruct",
     instruction: render(text, lookUp, options.language, "quoted"),
@@ -156,11 +149,7 @@ function* takeInstruct(text: string, context: StepContext, lookUp: Lookup): Turn
   if (answer.text !== undefined && answer.text.trim() !== "") context.texts.push(answer.text);
   if (answer.handoff !== undefined) return handOffWith(context, answer.handoff);
   const found = allowedValues(definition.slots, answer.slots ?? {}, options.mayFillSlot);
-  return {
-    go: "next",
-    exit: done,
-    changes: { slots: { ...frame.slots, ...slotsFrom(definition, found, options) } },
-  };
+  return goOn({ slots: { ...frame.slots, ...slotsFrom(definition, found, options) } });
 }
 
 const stuck = (
@@ -183,8 +172,8 @@ interface Question {
 }
 
 /** Asks a question and waits for a valid answer. */
-function* takeAsk(step: AskStep, context: StepContext, lookUp: Lookup): TurnMoves<Outcome> {
-  const { frame, definition, contactText, options } = context;
+function* takeAsk(step: AskStep, context: StepContext): TurnMoves<Outcome> {
+  const { frame, definition, contactText, options, lookUp } = context;
   const slot = definition.slots.find(({ name }) => name === step.slot);
   if (slot === undefined) return stuck("guardrail", `There is no slot "${step.slot}".`);
   const question = { step, slot, text: render(slot.prompt, lookUp, options.language) };
