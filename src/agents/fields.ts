@@ -5,7 +5,6 @@ import type { Json } from "../ports/index.ts";
 /** The maximum levels of objects and lists in a JSON value, because later code recurses. */
 export const maxLevels = 100;
 
-/** Whether a value has at most so many levels of objects and lists. */
 export function hasLevels(value: unknown, max: number): boolean {
   if (typeof value !== "object" || value === null) return true;
   return max > 0 && Object.values(value).every((each) => hasLevels(each, max - 1));
@@ -18,7 +17,6 @@ const leveled = z.unknown().refine((value) => hasLevels(value, maxLevels), {
   abort: true,
 });
 
-/** Any JSON value of at most `maxLevels` levels. */
 export const json: z.ZodType<Json> = leveled.pipe(z.json());
 
 /** The maximum length of the input of an action as JSON, in characters. */

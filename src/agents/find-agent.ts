@@ -46,7 +46,6 @@ export async function agentInUse(
   return agent && version && { agent, definition: version.definition };
 }
 
-/** Returns the definition of an agent's current version. */
 export async function currentDefinition(
   tx: Tx,
   { id, revision }: AgentRow,

@@ -34,7 +34,6 @@ export const listAgents = listQuery({
   },
 });
 
-/** Shows an agent with the definition of its current version. */
 export function agentResource(
   { id, enabled, revision, created_at, updated_at }: AgentRow,
   { name, ...others }: AgentDefinition,

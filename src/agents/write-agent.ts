@@ -180,7 +180,6 @@ function searchColumns({ name, channels, senders, playbook_ids }: AgentDefinitio
   return { name, channels, senders, playbook_ids };
 }
 
-/** Marks the current version of an agent as old. */
 async function retireVersion(tx: Tx, { id, revision }: AgentRow): Promise<void> {
   const version = await tx.get(agentVersionOf, [id, revision]);
   if (version !== undefined) tx.update(agentVersions, version, { last_used_at: tx.now });

@@ -100,7 +100,6 @@ export async function messageToAnswer(
 
 type Answerer = "person" | "anybody";
 
-/** Returns those of the contact's latest messages that are not answered. */
 async function withoutAnswer(
   tx: Tx,
   conversation: ConversationRow,

@@ -28,7 +28,6 @@ import { findUnanswered, messageToAnswer } from "./answered-messages.ts";
 import { sendAs } from "./send-as.ts";
 import { initialState, makeHandler } from "./session.ts";
 
-/** The maximum number of messages that a hand-off names. */
 const maxMessageIds = 10;
 /** The maximum number of messages that are read for that. Some may wait for their time. */
 const maxReadForIds = 30;
@@ -158,7 +157,6 @@ export async function timeOutQueue(
   await sendAs(tx, conversation, reply, context);
 }
 
-/** Makes the agent the handler of a conversation that no person took. */
 async function takeBack(
   tx: Tx,
   { conversation: before, session, agent }: Waiting,

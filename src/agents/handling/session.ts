@@ -16,7 +16,6 @@ import {
 } from "../rows.ts";
 import { playMayQuote } from "../runs/redaction-rules.ts";
 
-/** Whether an agent may answer in a conversation. */
 export function mayAnswerIn(
   agent: AgentRow | undefined,
   { handler, status, assignee_id }: ConversationRow,

@@ -162,7 +162,6 @@ interface Target {
   readonly id: string;
 }
 
-/** Returns every reference to a following step. */
 function targetsIn({ steps, on_cancel }: PlaybookDefinition): Target[] {
   const ofCancel = on_cancel === undefined ? [] : [{ path: ["on_cancel"], id: on_cancel }];
   return [...steps.flatMap(targetsOf), ...ofCancel];

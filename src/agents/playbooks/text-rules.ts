@@ -8,10 +8,8 @@ import { hasStrayBraces, namesIn } from "./play/template.ts";
 import type { PlaybookStep } from "./step-types.ts";
 import type { PlaybookDefinition } from "./types.ts";
 
-/** The path of a field, as its keys and indexes. */
 export type Path = readonly (string | number)[];
 
-/** Returns a problem in the field of a playbook. */
 export function problemAt(path: Path, code: string, message: string): FieldError {
   return { ...inBody(path), code, message };
 }
@@ -77,7 +75,6 @@ function conditionAt(path: Path, text: string): PlacedText {
   return { path, names: [], problem: problemAt(path, "invalid_condition", sentence) };
 }
 
-/** Returns every name that a template or a condition reads. */
 export function namesRead(definition: PlaybookDefinition): ReadonlySet<string> {
   return new Set(textsIn(definition).flatMap(({ names }) => names));
 }

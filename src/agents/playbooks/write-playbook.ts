@@ -225,7 +225,6 @@ async function writePlaybook(
   return after;
 }
 
-/** Marks the current version of a playbook as old. */
 async function retireVersion(tx: Tx, { id, revision }: PlaybookRow): Promise<void> {
   const version = await tx.get(playbookVersionOf, [id, revision]);
   if (version !== undefined) tx.update(playbookVersions, version, { last_used_at: tx.now });

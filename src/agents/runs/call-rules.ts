@@ -7,7 +7,6 @@ import { keptSteps } from "./rules.ts";
 import type { RunStep } from "./step-types.ts";
 import type { ActionCall } from "./types.ts";
 
-/** Adds a call to the calls of a run, or replaces it. */
 export function withCall(calls: readonly ActionCall[], call: ActionCall): readonly ActionCall[] {
   const i = calls.findIndex(({ id }) => id === call.id);
   return i === -1 ? [...calls, call] : calls.with(i, call);
@@ -134,7 +133,6 @@ export function afterDecisions(
   };
 }
 
-/** Returns the step of a run that records a decision. */
 function approvalStep({ call, decision, author_id, error, at }: CallDecision): RunStep {
   return {
     type: "approval",

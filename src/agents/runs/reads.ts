@@ -37,7 +37,6 @@ export const getRun: Query<RunOfAgent, Run> = {
   },
 };
 
-/** Lists the runs of an agent. */
 export const listRuns: Query<ListRuns, Page<Run>> = {
   kind: "query",
   name: "agents.runs",
@@ -53,7 +52,6 @@ export const listRuns: Query<ListRuns, Page<Run>> = {
   },
 };
 
-/** Lists the runs of all agents. */
 export const listAllRuns: Query<ListAllRuns, Page<Run>> = {
   kind: "query",
   name: "runs.list",
@@ -64,7 +62,6 @@ export const listAllRuns: Query<ListAllRuns, Page<Run>> = {
   },
 };
 
-/** Lists the runs of all agents in a conversation. */
 export const listConversationRuns: Query<ListConversationRuns, Page<Run>> = {
   kind: "query",
   name: "conversations.runs",

@@ -55,7 +55,6 @@ export function beginRun(
   });
 }
 
-/** Returns the columns of a run that answers these messages. */
 export function messageColumns(
   messages: readonly MessageRow[],
 ): Pick<RunRow, "message_ids" | "heard_through"> {

@@ -180,7 +180,6 @@ async function findOwnTurn(
   return continueFirst(tx, others, { conversation, session: heard });
 }
 
-/** Returns when the agent may next reply, in milliseconds since the epoch. */
 function nextReplyAt({ session, agent }: Answering, now: number): number {
   return mayReplyAt(session.replied_at, agent.limits.max_replies_per_minute, now);
 }
@@ -200,7 +199,6 @@ async function handOffIfUnable(
   return undefined;
 }
 
-/** Begins a run that answers messages. */
 function newRun(
   tx: Tx,
   { conversation, session: { agent_id, agent_revision, frames } }: Answering,

@@ -77,7 +77,6 @@ export function historyFrom(
   };
 }
 
-/** Returns the first messages, as many as fit into a history. */
 function firstThatFit(rows: readonly MessageRow[]): readonly MessageRow[] {
   let characters = 0;
   const end = rows.slice(0, maxHistory).findIndex((row, i) => {

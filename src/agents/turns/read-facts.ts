@@ -130,7 +130,6 @@ async function observationsAbout(
   return rows.map(({ content }) => content);
 }
 
-/** Returns the lowest sentiment score of the messages. Null if none is scored. */
 async function lowestScoreOf(
   reads: Reads,
   contact_id: ContactId,

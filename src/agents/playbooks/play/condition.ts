@@ -16,7 +16,6 @@ export type Condition =
   | { readonly is: "and" | "or"; readonly all: readonly Condition[] }
   | { readonly is: Comparison; readonly left: Condition; readonly right: Condition };
 
-/** Returns the names that a condition reads. */
 export function namesOf(condition: Condition): string[] {
   switch (condition.is) {
     case "value":

@@ -95,7 +95,6 @@ function isFree({ type, enum: options }: Slot): boolean {
   return options === undefined && (type === "text" || type === "email" || type === "phone");
 }
 
-/** Whether a slot takes any text. */
 export function takesAnyText(slot: Slot): boolean {
   return slot.type === "text" && slot.pattern === undefined && slot.enum === undefined;
 }

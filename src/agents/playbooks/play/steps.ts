@@ -105,7 +105,6 @@ function inputOf({ args }: RunActionStep, { options, lookUp }: StepContext): Jso
   return Object.fromEntries(filled.map(({ name, value }) => [name, value]));
 }
 
-/** Continues after a failed action. */
 function takeFailure({ on_error }: RunActionStep, reason: string): Outcome {
   return on_error === undefined
     ? stuck("action_failure", reason)
@@ -171,7 +170,6 @@ interface Question {
   readonly text: string;
 }
 
-/** Asks a question and waits for a valid answer. */
 function* takeAsk(step: AskStep, context: StepContext): TurnMoves<Outcome> {
   const { frame, definition, contactText, options, lookUp } = context;
   const slot = definition.slots.find(({ name }) => name === step.slot);

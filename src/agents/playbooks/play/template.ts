@@ -66,7 +66,6 @@ export function fill(value: Json, lookUp: Lookup, language: Language): Json {
   );
 }
 
-/** Returns the names in a template's placeholders. */
 export function namesIn(template: string): string[] {
   return [...template.matchAll(placeholder)].map(([, name = ""]) => name);
 }

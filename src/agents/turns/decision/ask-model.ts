@@ -80,7 +80,6 @@ function* makeCalls(
   return undefined;
 }
 
-/** Sends the model's reply. */
 function endWithReply(facts: TurnFacts, answer: ModelAnswer): Ending {
   const { agent, channel, session } = facts;
   const reply = replyIn(answer);

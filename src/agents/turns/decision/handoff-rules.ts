@@ -38,7 +38,6 @@ export function limitHandoff({ agent: { limits }, session }: TurnFacts): Handoff
     : undefined;
 }
 
-/** Checks the agent's rules, in order, before the playbook and the model. */
 export function ruleHandoff(facts: TurnFacts): Handoff | undefined {
   for (const rule of facts.agent.handoff.rules) {
     const reason = reasonOf(rule, facts);

@@ -46,7 +46,6 @@ export function isLikelyLoop({ history, now, session, isPaused }: LoopFacts): bo
   return fast.length >= maxFast;
 }
 
-/** Whether the contact's latest messages repeat earlier ones too often. */
 function repeats(messages: TurnFacts["history"]["messages"], unanswered: number): boolean {
   if (unanswered === 0) return false;
   const contactTexts = messages.map(({ from, text }) =>

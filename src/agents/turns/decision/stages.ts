@@ -24,7 +24,6 @@ export interface Play {
   readonly observations: readonly NewObservation[];
 }
 
-/** Asks the model for an answer. */
 interface Ask {
   readonly stage: "ask";
 }
@@ -96,7 +95,6 @@ export function endWithHandoff(
   return { ...handOffSilently(facts, handoff), text };
 }
 
-/** Hands off to people, and sends nothing. */
 export function handOffSilently({ contactText }: TurnFacts, handoff: Handoff): Ending {
   const summary = handoff.summary ?? storable(contactText, 500);
   return { ...endWith(null), handoff: { ...handoff, summary } };

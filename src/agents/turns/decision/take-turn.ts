@@ -56,7 +56,6 @@ function* firstStage(facts: TurnFacts): TurnMoves<Stage> {
   return request === null ? answerContact(facts) : playRequested(facts, request);
 }
 
-/** Answers the contact's messages. */
 function answerContact(facts: TurnFacts): Stage {
   const { isPaused, session, contactText, playbooks } = facts;
   const silent = silentHandoff(facts);
@@ -79,7 +78,6 @@ function* runAction(
   return endSilently(facts, outcome.status === "done" ? outcome.output : null);
 }
 
-/** Plays a playbook from a trigger. */
 function playRequested(
   facts: TurnFacts,
   { playbook_id, slots }: Extract<RunRequest, { readonly type: "playbook" }>,

@@ -67,7 +67,6 @@ export class ActionCalls {
     this.#used = new Set(calls.filter((call) => call.turn_ended).map(({ id }) => id));
   }
 
-  /** The run's calls so far. */
   get all(): readonly ActionCall[] {
     return this.#all;
   }

@@ -59,7 +59,6 @@ export class MoveMaker {
     return this.#calls.isCalling;
   }
 
-  /** What the run has done so far. */
   get progress(): Progress {
     const { begun, facts } = this.#options;
     return {
@@ -180,7 +179,6 @@ export class MoveMaker {
     return answer;
   }
 
-  /** Counts the tokens of one call of the model. */
   #count(usage: ModelAnswer["usage"]): void {
     this.#usage.input_tokens += usage?.input_tokens ?? 0;
     this.#usage.output_tokens += usage?.output_tokens ?? 0;
@@ -231,7 +229,6 @@ function withSendableText(agent: AgentDefinition, answer: ModelAnswer): ModelRes
   return { done: "thought", answer: { ...answer, text }, failure };
 }
 
-/** Returns a value as JSON, without undefined members. */
 function jsonOf(value: object): Json {
   return JSON.parse(JSON.stringify(value)) as Json;
 }
