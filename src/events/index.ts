@@ -29,7 +29,6 @@ export { type Consumer, Consumers } from "./consumers/consumers.ts";
 export { eventRoutes } from "./routes.ts";
 export { eventStream, type StreamEvents, typingItem } from "./streams/event-stream.ts";
 export { follow, type StreamBatch } from "./streams/follow.ts";
-export { Follower, type Step } from "./follower.ts";
 export { getEvent, listEvents } from "./reads.ts";
 export { eventReaper } from "./reap-events.ts";
 export {

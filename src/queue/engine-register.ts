@@ -28,11 +28,10 @@ import {
   type Logger,
 } from "../ports/index.ts";
 import { background, scan, type Scan, type Store, type UnscopedTx } from "../store/index.ts";
-import { FailureLog } from "./failure-log.ts";
+import { Follower } from "./follower.ts";
 import { pools, type Pool } from "./jobs/lane.ts";
 import { jobByName, jobs, jobsByDueTime, type JobRow, type StoredJobName } from "./jobs/rows.ts";
 import { pauseAfter } from "./pause-after.ts";
-import { WakeFlag } from "./wake-flag.ts";
 
 export const engines = collection("engines", {
   /** The id of the engine's lock. */
@@ -49,8 +48,6 @@ interface EngineRegisterOptions {
   readonly locks: EngineLocks | undefined;
 }
 
-/** The time between two checks, in milliseconds. The first is made at the start. */
-const pollMs = 5_000;
 /** The maximum number of engines that one check reads. */
 const maxEngines = 1_000;
 /** How many leases one transaction ends. */
@@ -64,20 +61,20 @@ const longestLeaseMs = 600_000;
 /** Registers one engine, and ends the leases of engines that are gone. */
 export class EngineRegister {
   readonly #options: EngineRegisterOptions;
-  readonly #wake: WakeFlag;
+  readonly #follower: Follower;
   #lock: EngineLock | undefined;
-  #loop: Promise<void> | undefined;
-  readonly #checkFailures: FailureLog;
-  #stopping = false;
 
   constructor(options: EngineRegisterOptions) {
     this.#options = options;
-    this.#checkFailures = new FailureLog({
+    this.#follower = new Follower({
       ...options,
+      step: async () => {
+        await this.#check();
+        return "wait";
+      },
       failureText: "crashed engines could not be found; retrying",
       recoveryText: "crashed engines can be found again",
     });
-    this.#wake = new WakeFlag(options.clock);
   }
 
   /** Registers the engine, and begins to look for engines that are gone. */
@@ -91,7 +88,7 @@ export class EngineRegister {
       await this.#lock?.release();
       throw error;
     }
-    this.#loop = this.#run(locks);
+    this.#follower.start();
   }
 
   /**
@@ -107,9 +104,7 @@ export class EngineRegister {
    * so that another engine ends the leases.
    */
   async stop({ isIdle }: { readonly isIdle: boolean }): Promise<void> {
-    this.#stopping = true;
-    this.#wake.raise();
-    await this.#loop;
+    await this.#follower.stop();
     const lock = this.#lock;
     if (lock === undefined) return;
     // If this fails, another engine removes the row.
@@ -117,24 +112,12 @@ export class EngineRegister {
     await lock.release();
   }
 
-  async #run(locks: EngineLocks): Promise<void> {
-    while (!this.#stopping) {
-      this.#wake.lower();
-      try {
-        await this.#check(locks);
-        this.#checkFailures.worked();
-      } catch (error) {
-        this.#checkFailures.failed(error);
-      }
-      if (this.#stopping) return;
-      await this.#wake.wait(pollMs);
-    }
-  }
-
-  async #check(locks: EngineLocks): Promise<void> {
+  async #check(): Promise<void> {
+    const { store, locks } = this.#options;
+    if (locks === undefined) return;
     // At the start, the process may have been unable to take it, such as without a file descriptor.
     this.#lock ??= await locks.take();
-    const rows = await this.#options.store.unscopedReads.range({
+    const rows = await store.unscopedReads.range({
       index: engineById,
       prefix: [],
       order: "ascending",
@@ -152,9 +135,9 @@ export class EngineRegister {
   async #findGone(locks: EngineLocks, ids: readonly string[]): Promise<readonly string[]> {
     const free = await locks.findFree(ids);
     if (free.length === 0 || locks.graceMs === 0) return free;
-    const isStopping = await this.#wake.wait(locks.graceMs);
-    if (isStopping) return [];
-    return locks.findFree(free);
+    const { stopping } = this.#follower;
+    await this.#options.clock.sleep(locks.graceMs, stopping);
+    return stopping.aborted ? [] : locks.findFree(free);
   }
 
   /**
@@ -164,7 +147,7 @@ export class EngineRegister {
   async #endLeases(id: string): Promise<void> {
     let ended = 0;
     for (const pool of pools) ended += await this.#endLeasesIn(pool, id);
-    if (this.#stopping) return;
+    if (this.#follower.stopping.aborted) return;
     if (ended === 0) await this.#remove(id);
     else this.#options.logger.info({ jobs: ended }, "jobs of an engine that has ended continue");
   }
@@ -175,7 +158,7 @@ export class EngineRegister {
     const now = clock.now();
     let ended = 0;
     let after: readonly KeyValue[] | undefined = [now];
-    while (after !== undefined && !this.#stopping) {
+    while (after !== undefined && !this.#follower.stopping.aborted) {
       const found: Scan<JobRow> = await scan(store.unscopedReads, {
         index: jobsByDueTime,
         prefix: [pool],

@@ -1,15 +1,19 @@
 import { LogLimit } from "../kernel/index.ts";
 import type { Clock, Logger } from "../ports/index.ts";
 
-interface FailureLogOptions {
-  readonly clock: Clock;
-  readonly logger: Logger;
+/** What is logged about a task. */
+export interface FailureTexts {
   /** The message of a warning about failures. */
   readonly failureText: string;
   /** The message when it works again. */
   readonly recoveryText: string;
   /** Facts of each line. */
   readonly facts?: object;
+}
+
+interface FailureLogOptions extends FailureTexts {
+  readonly clock: Clock;
+  readonly logger: Logger;
 }
 
 /**

@@ -4,6 +4,7 @@ export { WakeFlag } from "./wake-flag.ts";
 export { Dispatcher } from "./dispatcher/dispatcher.ts";
 export { EngineRegister } from "./engine-register.ts";
 export { FailureLog } from "./failure-log.ts";
+export { Follower, type Step } from "./follower.ts";
 export { findUnattendedJob, type RunnableJobs } from "./dispatcher/find-unattended-job.ts";
 export { firstDueAt } from "./dispatcher/read-by-due-time.ts";
 export { inChunks, inTransaction, type ChunkResult, runChunks } from "./handlers.ts";

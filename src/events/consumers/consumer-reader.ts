@@ -1,8 +1,7 @@
 import { notFound, TidingsError } from "../../kernel/index.ts";
 import type { Clock, Logger, Seen } from "../../ports/index.ts";
-import { arm, encodeLane, FailureLog, jobsByLane, leaseMs } from "../../queue/index.ts";
+import { arm, encodeLane, Follower, jobsByLane, leaseMs, type Step } from "../../queue/index.ts";
 import { background, scan, type Store, type UnscopedTx } from "../../store/index.ts";
-import { Follower, type Step } from "../follower.ts";
 import { eventsByPosition, type EventRow } from "../rows.ts";
 import type { EventType } from "../types.ts";
 import { consumeJob, consumerLane } from "./job-orders.ts";
@@ -58,18 +57,12 @@ export class ConsumerReader {
 
   constructor(options: ConsumerReaderOptions) {
     this.#options = options;
-    const { clock, store, logger, name } = options;
     this.#follower = new Follower({
-      clock,
-      yieldToEventLoop: () => store.yieldToEventLoop(),
+      ...options,
       step: () => this.#step(),
-      failures: new FailureLog({
-        clock,
-        logger,
-        facts: { consumer: name },
-        failureText: "failed to read events for a consumer; retrying",
-        recoveryText: "events for a consumer can be read again",
-      }),
+      facts: { consumer: options.name },
+      failureText: "failed to read events for a consumer; retrying",
+      recoveryText: "events for a consumer can be read again",
     });
   }
 

@@ -1,9 +1,8 @@
 import { scopeKey, type Scope } from "../../kernel/index.ts";
 import type { LiveItem, LiveSubscription, StreamFilter } from "../../operations/index.ts";
 import type { Clock, Logger, Write } from "../../ports/index.ts";
-import { FailureLog } from "../../queue/index.ts";
+import { Follower, type Step } from "../../queue/index.ts";
 import type { Reads, Store } from "../../store/index.ts";
-import { Follower, type Step } from "../follower.ts";
 import { eventResource, eventsByPosition, eventsOfAccount, type EventRow } from "../rows.ts";
 import { LogWatcher } from "./log-watcher.ts";
 import { Subscribers } from "./subscribers.ts";
@@ -105,25 +104,20 @@ class ScopeFeed {
   #opened: Promise<() => void> | undefined;
 
   constructor(
-    { store, clock, logger }: EventFeedOptions,
+    options: EventFeedOptions,
     scope: Scope,
     join: (wake: () => void) => Promise<() => void>,
     onEmpty: () => void,
   ) {
-    this.#reads = store.reads(scope);
+    this.#reads = options.store.reads(scope);
     this.#join = join;
     this.#onEmpty = onEmpty;
     this.#follower = new Follower({
-      clock,
+      ...options,
       pollMs,
-      yieldToEventLoop: () => store.yieldToEventLoop(),
       step: () => this.#step(),
-      failures: new FailureLog({
-        clock,
-        logger,
-        failureText: "failed to read events for streams; retrying",
-        recoveryText: "events for streams can be read again",
-      }),
+      failureText: "failed to read events for streams; retrying",
+      recoveryText: "events for streams can be read again",
     });
   }
 

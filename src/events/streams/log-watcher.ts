@@ -1,7 +1,6 @@
 import type { Clock, Index, Logger, Write } from "../../ports/index.ts";
-import { FailureLog } from "../../queue/index.ts";
+import { Follower, type Step } from "../../queue/index.ts";
 import type { Store } from "../../store/index.ts";
-import { Follower, type Step } from "../follower.ts";
 import { Subscribers } from "./subscribers.ts";
 
 /** A log whose new rows streams wait for. */
@@ -104,20 +103,17 @@ export class LogWatcher<R extends { readonly position: number }> {
     const scanner: Scanner = {
       position: await this.#newest(),
       follower: new Follower({
+        store,
         clock,
+        logger,
         pollMs: scanIntervalMs,
-        yieldToEventLoop: () => store.yieldToEventLoop(),
         step: async () => {
           const step = await this.#scan(scanner);
           scanned();
           return step;
         },
-        failures: new FailureLog({
-          clock,
-          logger,
-          failureText: "failed to read the log for streams; retrying",
-          recoveryText: "the log for streams can be read again",
-        }),
+        failureText: "failed to read the log for streams; retrying",
+        recoveryText: "the log for streams can be read again",
       }),
     };
     scanner.follower.start();

@@ -1,7 +1,6 @@
-import { Follower, type Step } from "../../events/index.ts";
 import type { Scope, WebhookId } from "../../kernel/index.ts";
 import type { Clock, Logger } from "../../ports/index.ts";
-import { arm, FailureLog } from "../../queue/index.ts";
+import { arm, Follower, type Step } from "../../queue/index.ts";
 import { background, unscoped, type Store, type Tx, type UnscopedTx } from "../../store/index.ts";
 import { deliverJob, discardJob } from "../job-orders.ts";
 import {
@@ -38,18 +37,13 @@ export class WebhookWaker {
   #cursor: number | undefined;
   #unsubscribe = (): void => {};
 
-  constructor({ store, clock, logger }: WebhookWakerOptions) {
-    this.#store = store;
+  constructor(options: WebhookWakerOptions) {
+    this.#store = options.store;
     this.#follower = new Follower({
-      clock,
-      yieldToEventLoop: () => store.yieldToEventLoop(),
+      ...options,
       step: () => this.#step(),
-      failures: new FailureLog({
-        clock,
-        logger,
-        failureText: "failed to read new deliveries; retrying",
-        recoveryText: "new deliveries can be read again",
-      }),
+      failureText: "failed to read new deliveries; retrying",
+      recoveryText: "new deliveries can be read again",
     });
   }
 

@@ -1,16 +1,16 @@
-import type { Clock } from "../ports/index.ts";
-import { WakeFlag, type FailureLog } from "../queue/index.ts";
+import type { Clock, Logger } from "../ports/index.ts";
+import { FailureLog, type FailureTexts } from "./failure-log.ts";
+import { WakeFlag } from "./wake-flag.ts";
 
-interface FollowerOptions {
+interface FollowerOptions extends FailureTexts {
+  /** Lets the event loop run other work. */
+  readonly store: { yieldToEventLoop(): Promise<void> };
   readonly clock: Clock;
+  readonly logger: Logger;
   /** The time between two steps if no wake-up arrives, in milliseconds. 5 seconds by default. */
   readonly pollMs?: number;
-  /** Lets the event loop run other work. */
-  readonly yieldToEventLoop: () => Promise<void>;
-  /** Processes one batch of new entries. */
+  /** Processes one batch of new entries. A step that fails is retried after a pause. */
   readonly step: () => Promise<Step>;
-  /** Is told of each step whether it failed. A step that failed is retried after a pause. */
-  readonly failures: Pick<FailureLog, "failed" | "worked">;
 }
 
 /** `more`: call again now. `wait`: call again after a wake-up or a pause. `over`: never again. */
@@ -24,12 +24,19 @@ const pauseMs = 1_000;
 export class Follower {
   readonly #options: FollowerOptions;
   readonly #flag: WakeFlag;
-  #stopping = false;
+  readonly #failures: FailureLog;
+  readonly #stopping = new AbortController();
   #loop: Promise<void> | undefined;
 
   constructor(options: FollowerOptions) {
     this.#options = options;
     this.#flag = new WakeFlag(options.clock);
+    this.#failures = new FailureLog(options);
+  }
+
+  /** Aborts when `stop` is called. */
+  get stopping(): AbortSignal {
+    return this.#stopping.signal;
   }
 
   start(): void {
@@ -43,29 +50,29 @@ export class Follower {
 
   /** Resolves when the current step has ended. */
   async stop(): Promise<void> {
-    this.#stopping = true;
+    this.#stopping.abort();
     this.#flag.raise();
     await this.#loop;
   }
 
   async #run(): Promise<void> {
-    const { step, yieldToEventLoop, failures, pollMs = defaultPollMs } = this.#options;
-    while (!this.#stopping) {
+    const { store, step, pollMs = defaultPollMs } = this.#options;
+    while (!this.stopping.aborted) {
       // Lowered before the reads, so that a commit during the reads raises it again.
       this.#flag.lower();
       let wait = pollMs;
       try {
         const result = await step();
-        failures.worked();
+        this.#failures.worked();
         if (result === "over") return;
         if (result === "more") {
-          await yieldToEventLoop();
+          await store.yieldToEventLoop();
           continue;
         }
       } catch (error) {
         // When the engine stops, it may close the storage while this reads.
-        if (this.#stopping) return;
-        failures.failed(error);
+        if (this.stopping.aborted) return;
+        this.#failures.failed(error);
         wait = pauseMs;
       }
       // `stop` raises the flag, so this wait ends.

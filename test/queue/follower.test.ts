@@ -1,7 +1,8 @@
 import { setImmediate } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { virtualClock } from "../../adapters/testing/index.ts";
-import { Follower, type Step } from "../../src/events/follower.ts";
+import { silent } from "../../src/ports/logger.ts";
+import { Follower, type Step } from "../../src/queue/follower.ts";
 import { held } from "../support/engines/carrier.ts";
 
 /** Follows a log whose reads call `step`. */
@@ -15,12 +16,17 @@ function following(
   const failures: unknown[] = [];
   const follower = new Follower({
     clock,
-    yieldToEventLoop,
+    store: { yieldToEventLoop },
     async step() {
       looks.push(clock.now() - start);
       return step();
     },
-    failures: { failed: (error) => void failures.push(error), worked() {} },
+    logger: {
+      ...silent,
+      warn: (facts) => void failures.push("err" in facts ? facts.err : facts),
+    },
+    failureText: "failed",
+    recoveryText: "works again",
   });
   onTestFinished(() => follower.stop());
   follower.start();
