@@ -1,11 +1,11 @@
-import { boundedCache } from "../../kernel/index.ts";
+import { boundedCache, getOrInsert } from "../../kernel/index.ts";
 import { isLower } from "../jobs/classes.ts";
 import {
   classOf,
   groupOf,
+  limitOf,
   poolOf,
   readyLane,
-  remoteOf,
   type Lane,
   type Pool,
 } from "../jobs/lane.ts";
@@ -28,62 +28,61 @@ const maxTurns = { lane: 64, all: 256 } as const;
 /** The maximum number of groups whose picks are counted. The least recently used starts again. */
 const maxGroups = 10_000;
 
-/**
- * Counts running jobs and returns how many more may run. When a remote hangs, its jobs run until
- * their deadline. So one remote gets at most three quarters of the work pool, and all remotes
- * together leave an eighth to jobs that call none. For the same reason, the lower classes of a
- * group leave an eighth of its slots free for the next jobs of the best class. But until they have
- * an eighth themselves, they may take any free slot. The same holds for the turns of all accounts,
- * since a turn may take minutes.
- */
+/** A limit on the jobs that run at once. */
+interface Limit {
+  readonly name: string;
+  readonly max: number;
+  /**
+   * Whether the lower classes leave an eighth of the slots free for the next jobs of the best
+   * class. But until they have an eighth themselves, they may take any free slot.
+   */
+  readonly keepsEighth?: boolean;
+  /** Whether lanes of other groups are under it, too (`limitOf`). */
+  readonly isShared?: boolean;
+}
+
+/** The running jobs under a limit, and those of lower classes among them. */
+interface Running {
+  readonly all: number;
+  readonly lower: number;
+}
+
+/** Counts running jobs and returns how many more may run. */
 export class Slots {
   readonly #options: SlotsOptions;
-  readonly #max: Readonly<Record<Pool, number>>;
-  readonly #inPool: Record<Pool, number> = { work: 0, webhooks: 0, slow_webhooks: 0, turns: 0 };
-  readonly #inGroup = new Map<string, number>();
-  /** The running jobs of lower classes, by group. */
-  readonly #lowerInGroup = new Map<string, number>();
-  /** The running turns of lower classes, of all accounts. */
-  #lowerTurns = 0;
+  /** The limits that lanes are under. A lane is asked for many times. */
+  readonly #limits = new WeakMap<Lane, readonly Limit[]>();
+  /** By the name of the limit. A limit without running jobs takes no memory. */
+  readonly #running = new Map<string, Running>();
   /** How many jobs of a group have been started. Only groups with classes are counted. */
   readonly #picks = boundedCache<string, number>(maxGroups);
-  readonly #forRemote = new Map<string, number>();
-  #callingRemotes = 0;
-  #consuming = 0;
-  /** The jobs that go on without a slot, by group. */
-  readonly #withoutSlot = new Map<string, number>();
+  readonly #pools: Readonly<Record<Pool, Limit>>;
 
   constructor(options: SlotsOptions) {
     this.#options = options;
-    this.#max = {
-      work: options.concurrency,
-      webhooks: maxWebhooks.quick,
-      slow_webhooks: maxWebhooks.slow,
-      turns: maxTurns.all,
+    this.#pools = {
+      work: { name: "pool work", max: options.concurrency },
+      webhooks: { name: "pool webhooks", max: maxWebhooks.quick },
+      slow_webhooks: { name: "pool slow_webhooks", max: maxWebhooks.slow },
+      // A turn may take minutes, so those of all accounts leave slots free for answers to contacts.
+      turns: { name: "pool turns", max: maxTurns.all, keepsEighth: true },
     };
   }
 
   /** Returns how many more jobs of a pool may run. */
   freeInPool(pool: Pool): number {
-    return this.#max[pool] - this.#inPool[pool];
+    return this.#freeUnder(this.#pools[pool]);
   }
 
   /** Returns how many more jobs of a lane may run. */
   freeInLane(lane: Lane): number {
-    const pool = poolOf(lane);
-    const inPool = this.freeInPool(pool);
-    if (pool !== "work" && pool !== "turns") return inPool;
-    const ofClass = isLower(classOf(lane))
-      ? this.#freeForLowerClasses(lane)
-      : this.#maxInGroup(lane) - this.#runningInGroup(lane);
-    return Math.min(inPool, ofClass, this.freeUnderLimit(lane));
+    return this.#freeIn(lane, isLower(classOf(lane)));
   }
 
   /** Returns how many more jobs may run under the limit that a lane shares with others. */
   freeUnderLimit(lane: Lane): number {
-    if (lane.kind === "consume") return this.#options.consumerConcurrency - this.#consuming;
-    const remote = remoteOf(lane);
-    return remote === undefined ? Infinity : this.#freeForRemote(remote);
+    const shared = this.#limitsOf(lane).filter(({ isShared }) => isShared);
+    return Math.min(...shared.map((limit) => this.#freeUnder(limit)));
   }
 
   /**
@@ -98,7 +97,7 @@ export class Slots {
   /** Counts a job of a lane as ended. Returns whether another job may have waited for its slot. */
   release(lane: Lane): boolean {
     // Jobs of the lower classes may wait even if the lane has room.
-    const wasFull = this.freeInLane(lane) <= 0 || this.#freeForLowerClasses(lane) <= 0;
+    const wasFull = this.#freeIn(lane, true) <= 0;
     this.#count(lane, -1);
     return wasFull;
   }
@@ -108,14 +107,14 @@ export class Slots {
    * reached the limit of such jobs, which equals its limit of slots. The job then keeps its slot.
    */
   startWithoutSlot(lane: Lane): boolean {
-    const group = groupOf(lane);
-    if ((this.#withoutSlot.get(group) ?? 0) >= this.#maxInGroup(lane)) return false;
-    add(this.#withoutSlot, group, 1);
-    return true;
+    const limit = this.#limitWithoutSlot(lane);
+    const mayGoOn = this.#freeUnder(limit) > 0;
+    if (mayGoOn) this.#add(limit, 1);
+    return mayGoOn;
   }
 
   endWithoutSlot(lane: Lane): void {
-    add(this.#withoutSlot, groupOf(lane), -1);
+    this.#add(this.#limitWithoutSlot(lane), -1);
   }
 
   /** Returns the number of the next pick in a lane's group. See `pickByClass`. */
@@ -123,12 +122,58 @@ export class Slots {
     return this.#picks.get(groupOf(lane)) ?? 0;
   }
 
-  /** Returns how many more jobs of the lower classes may run in the lane's group. */
-  #freeForLowerClasses(lane: Lane): number {
-    const lower = this.#lowerInGroup.get(groupOf(lane)) ?? 0;
-    const free = freeForLower(this.#maxInGroup(lane), this.#runningInGroup(lane), lower);
-    if (lane.kind !== "turn") return free;
-    return Math.min(free, freeForLower(maxTurns.all, this.#inPool.turns, this.#lowerTurns));
+  /** `ofLower`: for jobs of the lower classes. */
+  #freeIn(lane: Lane, ofLower: boolean): number {
+    return Math.min(...this.#limitsOf(lane).map((limit) => this.#freeUnder(limit, ofLower)));
+  }
+
+  #freeUnder({ name, max, keepsEighth = false }: Limit, ofLower = false): number {
+    const { all, lower } = this.#running.get(name) ?? none;
+    const free = max - all;
+    if (!ofLower || !keepsEighth) return free;
+    const eighth = Math.ceil(max / 8);
+    return Math.min(free, Math.max(free - eighth, eighth - lower));
+  }
+
+  #count(lane: Lane, by: 1 | -1): void {
+    const byLower = isLower(classOf(lane)) ? by : 0;
+    for (const limit of this.#limitsOf(lane)) this.#add(limit, by, byLower);
+  }
+
+  #add({ name }: Limit, by: 1 | -1, byLower = 0): void {
+    const { all, lower } = this.#running.get(name) ?? none;
+    if (all + by > 0) this.#running.set(name, { all: all + by, lower: lower + byLower });
+    else this.#running.delete(name);
+  }
+
+  #limitsOf(lane: Lane): readonly Limit[] {
+    return getOrInsert(this.#limits, lane, () => {
+      const pool = this.#pools[poolOf(lane)];
+      if (lane.kind === "deliver") return [pool];
+      const group = { name: `group ${groupOf(lane)}`, max: this.#maxInGroup(lane) };
+      return [pool, { ...group, keepsEighth: true }, ...this.#sharedLimits(lane)];
+    });
+  }
+
+  #limitWithoutSlot(lane: Lane): Limit {
+    return { name: `without slot ${groupOf(lane)}`, max: this.#maxInGroup(lane) };
+  }
+
+  /**
+   * When a remote hangs, its jobs run until their deadline. So one remote gets at most three
+   * quarters of the work pool, and all remotes together leave an eighth to jobs that call none.
+   */
+  #sharedLimits(lane: Lane): readonly Limit[] {
+    const { concurrency, consumerConcurrency } = this.#options;
+    const name = limitOf(lane);
+    if (name === undefined) return [];
+    if (lane.kind === "consume") return [{ name, max: consumerConcurrency, isShared: true }];
+    const ofOne = Math.max(1, Math.floor((concurrency * 3) / 4));
+    const ofAll = Math.max(1, concurrency - Math.ceil(concurrency / 8));
+    return [
+      { name, max: ofOne, isShared: true },
+      { name: "all remotes", max: ofAll, isShared: true },
+    ];
   }
 
   #maxInGroup({ kind, slow }: Lane): number {
@@ -136,39 +181,9 @@ export class Slots {
     const { laneConcurrency } = this.#options;
     return slow ? Math.max(1, Math.floor(laneConcurrency / 4)) : laneConcurrency;
   }
-
-  #freeForRemote(remote: string): number {
-    const { concurrency } = this.#options;
-    const maxOfOne = Math.max(1, Math.floor((concurrency * 3) / 4));
-    const maxOfAll = Math.max(1, concurrency - Math.ceil(concurrency / 8));
-    const calling = this.#forRemote.get(remote) ?? 0;
-    return Math.min(maxOfOne - calling, maxOfAll - this.#callingRemotes);
-  }
-
-  /** Returns how many jobs run in the lane's group. */
-  #runningInGroup(lane: Lane): number {
-    return this.#inGroup.get(groupOf(lane)) ?? 0;
-  }
-
-  #count(lane: Lane, by: 1 | -1): void {
-    const pool = poolOf(lane);
-    this.#inPool[pool] += by;
-    if (lane.kind === "deliver") return;
-    const group = groupOf(lane);
-    add(this.#inGroup, group, by);
-    const isOfLower = isLower(classOf(lane));
-    if (isOfLower) add(this.#lowerInGroup, group, by);
-    if (lane.kind === "turn") {
-      if (isOfLower) this.#lowerTurns += by;
-      return;
-    }
-    if (lane.kind === "consume") this.#consuming += by;
-    const remote = remoteOf(lane);
-    if (remote === undefined) return;
-    this.#callingRemotes += by;
-    add(this.#forRemote, remote, by);
-  }
 }
+
+const none: Running = { all: 0, lower: 0 };
 
 /** The slot of a running job. */
 export class Slot {
@@ -217,17 +232,4 @@ export class Slot {
     this.#lane = undefined;
     if (this.#slots.release(lane)) this.#onFree();
   }
-}
-
-/** Returns how many of `max` slots the lower classes may still take. `lower` of `running` do. */
-function freeForLower(max: number, running: number, lower: number): number {
-  const free = max - running;
-  const eighth = Math.ceil(max / 8);
-  return Math.min(free, Math.max(free - eighth, eighth - lower));
-}
-
-function add(counts: Map<string, number>, name: string, by: number): void {
-  const count = (counts.get(name) ?? 0) + by;
-  if (count > 0) counts.set(name, count);
-  else counts.delete(name);
 }
