@@ -41,7 +41,6 @@ const allowed: Readonly<Record<string, string>> = {
   "src/queue/dispatcher/read-by-due-time.ts": "the same",
   "src/queue/dispatcher/begin-at-once.ts": "the same",
   "src/queue/dispatcher/lane-ring.ts": "the same",
-  "src/queue/dispatcher/ring.ts": "the same",
   "src/queue/dispatcher/others-remotes.ts": "the same",
   "src/queue/engine-register.ts": "ends leases of the jobs of all",
   "src/queue/jobs/count-waiting.ts": "counts the jobs of lanes that belong to one account",

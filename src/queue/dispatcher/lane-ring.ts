@@ -12,7 +12,6 @@ import {
   type Pool,
 } from "../jobs/lane.ts";
 import { jobsByLane, type JobRow } from "../jobs/rows.ts";
-import { Ring, type PageBudget } from "./ring.ts";
 import { dueJob, type DueJob, type Room } from "./round-robin.ts";
 
 /**
@@ -20,6 +19,8 @@ import { dueJob, type DueJob, type Room } from "./round-robin.ts";
  * ended, so a round may take several searches. A lane with many rows takes a page by itself.
  */
 const maxPages = 16;
+/** The number of rows in a page of a ring. They may belong to many lanes or to one. */
+const pageSize = 16;
 /** A spread does not raise the number of jobs that are read in a lane above this. */
 const maxSpread = 256;
 
@@ -48,19 +49,16 @@ interface RingJobs {
   readonly hasReadAllLanes: boolean;
 }
 
-/** A lane, as its job with the earliest due time, and the ring in which it is read. */
-interface NextLane {
-  readonly row: JobRow;
-  readonly ring: Ring;
-  /** Where the rounds pass the ring. Undefined for the ring of all lanes. */
-  readonly place: LaneRange | undefined;
-}
-
 /** What one search has left, and which limits it has reached. */
 interface LanesSearch {
   readonly room: RemainingRoom;
   readonly budget: PageBudget;
   readonly lanesAtLimits: Lane[];
+}
+
+/** How many more pages one search may read. */
+interface PageBudget {
+  pages: number;
 }
 
 /**
@@ -106,20 +104,9 @@ export class LaneRing {
     const found: DueJob[] = [];
     const lanesWithMore: Lane[] = [];
     const lanesAtLimits: Lane[] = [];
-    const budget = { pages: maxPages };
-    const lanes = this.#lanes({ room, budget, lanesAtLimits });
-    for (;;) {
-      const next = await lanes.next();
-      if (next.done === true) {
-        return { found, lanesWithMore, lanesAtLimits, hasReadAllLanes: next.value };
-      }
-      const { row, ring, place } = next.value;
+    const lanes = this.#lanes({ room, budget: { pages: maxPages }, lanesAtLimits });
+    for await (const row of lanes) {
       const lane = decodeLane(row.lane);
-      if (room.isUsedUpBefore(lane)) {
-        return { found, lanesWithMore, lanesAtLimits, hasReadAllLanes: false };
-      }
-      ring.last = row.lane;
-      this.#current = place;
       room.use(lane, 0);
       const until = now - waitForOthersMs(lane);
       if (row.due_at > until) continue;
@@ -130,23 +117,21 @@ export class LaneRing {
       room.use(lane, Math.min(inLane.length, free));
       if (inLane.length === limit) lanesWithMore.push(lane);
     }
+    return { found, lanesWithMore, lanesAtLimits, hasReadAllLanes: this.#all.isRoundOver };
   }
 
   /**
-   * Yields the next lanes of the round, except those under a limit that is reached. Adds one of
-   * these to `lanesAtLimits`. Returns whether the round is over.
+   * Yields the next lanes of the round, each as its job with the earliest due time, until the round
+   * is over, the room is used up or enough pages were read. Leaves out the lanes under a limit that
+   * is reached, and adds one of these to `lanesAtLimits`.
    */
-  async *#lanes(search: LanesSearch): AsyncGenerator<NextLane, boolean> {
+  async *#lanes(search: LanesSearch): AsyncGenerator<JobRow> {
     const { room, budget } = search;
-    const lanes = this.#all.lanes(budget);
     /** The limits whose rings have had their turn in this search. */
     const hadTurn = new Set<string>();
     /** The range that was passed last. More of its lanes may be in the same page. */
     let passed: LaneRange | undefined;
-    for (;;) {
-      const next = await lanes.next();
-      if (next.done === true) return next.value;
-      const row = next.value;
+    for await (const row of this.#all.lanes(budget)) {
       if (passed !== undefined && row.lane.startsWith(passed.start)) continue;
       const lane = decodeLane(row.lane);
       const limit = limitOf(lane);
@@ -154,13 +139,16 @@ export class LaneRing {
         limit !== undefined &&
         (room.isReached(lane) || this.#limited.has(limit) || hadTurn.has(limit));
       if (!isLimited) {
-        yield { row, ring: this.#all, place: undefined };
+        if (room.isUsedUpBefore(lane)) return;
+        this.#all.last = row.lane;
+        this.#current = undefined;
+        yield row;
         continue;
       }
       const place = rangeUnderLimitOf(lane);
       if (!hadTurn.has(limit)) {
         const isPassed = yield* this.#lanesUnder(limit, place, lane, search);
-        if (!isPassed) return false;
+        if (!isPassed) return;
         hadTurn.add(limit);
       }
       this.#pass(place);
@@ -177,26 +165,30 @@ export class LaneRing {
     place: LaneRange,
     first: Lane,
     { room, budget, lanesAtLimits }: LanesSearch,
-  ): AsyncGenerator<NextLane, boolean> {
+  ): AsyncGenerator<JobRow, boolean> {
     const ring = getOrInsert(this.#limited, limit, () => {
       const { last } = this.#all;
       const begin = last.startsWith(place.start) ? last : place.start;
       return new Ring(this.#reads, this.#pool, rangesUnderLimitOf(first), begin);
     });
-    const lanes = ring.lanes(budget);
-    let lane = first;
-    while (!room.isReached(lane)) {
-      const next = await lanes.next();
-      if (next.done === true) {
-        // Each lane has had its turn, so the ring need not keep its place.
-        if (next.value) this.#limited.delete(limit);
-        return next.value;
-      }
-      lane = decodeLane(next.value.lane);
-      if (!room.isReached(lane)) yield { row: next.value, ring, place };
+    if (room.isReached(first)) {
+      lanesAtLimits.push(first);
+      return true;
     }
-    lanesAtLimits.push(lane);
-    return true;
+    for await (const row of ring.lanes(budget)) {
+      const lane = decodeLane(row.lane);
+      if (room.isReached(lane)) {
+        lanesAtLimits.push(lane);
+        return true;
+      }
+      if (room.isUsedUpBefore(lane)) return false;
+      ring.last = row.lane;
+      this.#current = place;
+      yield row;
+    }
+    // Each lane has had its turn, so the ring need not keep its place.
+    if (ring.isRoundOver) this.#limited.delete(limit);
+    return ring.isRoundOver;
   }
 
   /** Goes on behind a range of lanes. */
@@ -223,8 +215,8 @@ class RemainingRoom {
   #startable = 0;
   /** The group that is read now. Its jobs are picked by class, so they do not limit one another. */
   #group = "";
-  #ofGroup = { limit: "", startable: 0 };
-  /** The jobs of the groups before it, by the name of their limit. */
+  #startableInGroup = 0;
+  /** The jobs of all groups, by the name of their limit. */
   readonly #underLimits = new Map<string, number>();
 
   constructor(room: LaneRoom) {
@@ -249,22 +241,100 @@ class RemainingRoom {
 
   /** Notes that a lane is read, and that this many of its jobs can start. */
   use(lane: Lane, startable: number): void {
-    const group = groupOf(lane);
-    if (group !== this.#group) {
-      const { limit, startable: before } = this.#ofGroup;
-      this.#underLimits.set(limit, (this.#underLimits.get(limit) ?? 0) + before);
-      this.#group = group;
-      this.#ofGroup = { limit: limitOf(lane) ?? "", startable: 0 };
-    }
-    this.#ofGroup.startable += startable;
+    const [group, limit] = [groupOf(lane), limitOf(lane) ?? ""];
+    if (group !== this.#group) this.#startableInGroup = 0;
+    this.#group = group;
+    this.#startableInGroup += startable;
     this.#startable += startable;
+    this.#underLimits.set(limit, (this.#underLimits.get(limit) ?? 0) + startable);
   }
 
   #underLimit(lane: Lane): number {
-    const limit = limitOf(lane);
-    if (limit === undefined) return Infinity;
-    const isOther = this.#ofGroup.limit === limit && groupOf(lane) !== this.#group;
-    const used = (this.#underLimits.get(limit) ?? 0) + (isOther ? this.#ofGroup.startable : 0);
-    return this.#room.freeUnderLimit(lane) - used;
+    const used = this.#underLimits.get(limitOf(lane) ?? "") ?? 0;
+    const byOwnGroup = groupOf(lane) === this.#group ? this.#startableInGroup : 0;
+    return this.#room.freeUnderLimit(lane) - (used - byOwnGroup);
+  }
+}
+
+/**
+ * The lanes of some ranges that have jobs, in the order of their names. The first follows the last.
+ */
+class Ring {
+  readonly #reads: UnscopedReads;
+  readonly #pool: Pool;
+  readonly #ranges: readonly LaneRange[];
+  readonly #firstRange: LaneRange;
+  /** The lane after which the ring is read next, encoded. The caller sets it. */
+  last: string;
+  /** The last lane of the round, encoded: the one that was read last when the round began. */
+  #endOfRound: string;
+  /** Whether each lane has been read in this round. */
+  isRoundOver = false;
+  /** Whether the round has passed the end of the ring: it goes on with the first lanes. */
+  #isPastEnd = false;
+
+  /** The ranges are in the order of their lanes. `last` is in one of them, or the start of one. */
+  constructor(reads: UnscopedReads, pool: Pool, ranges: readonly LaneRange[], last: string) {
+    this.#reads = reads;
+    this.#pool = pool;
+    this.#ranges = ranges;
+    [this.#firstRange = everyLane] = ranges;
+    this.last = this.#endOfRound = last;
+  }
+
+  /** Begins a round: the next reads return each lane once. It goes on where the last one ended. */
+  beginRound(): void {
+    this.#endOfRound = this.last;
+    this.#isPastEnd = false;
+    this.isRoundOver = false;
+  }
+
+  /**
+   * Yields the next lanes of the round, each as its job with the earliest due time: to the end of
+   * the ring, then from its beginning. The caller notes each lane that it reads as the last one.
+   */
+  async *lanes(budget: PageBudget): AsyncGenerator<JobRow> {
+    while (!this.isRoundOver && budget.pages > 0) {
+      budget.pages--;
+      const range = this.#rangeOf(this.last);
+      const isLastRange = this.#isPastEnd && range === this.#rangeOf(this.#endOfRound);
+      const rows = await this.#readPage(
+        isLastRange ? [this.#endOfRound, Number.MAX_SAFE_INTEGER] : [range.end],
+      );
+      for (const row of rows) {
+        // The lane's other rows are skipped.
+        if (row.lane !== this.last) yield row;
+      }
+      // The last lane of the round may fill the page with its own rows.
+      const isAtEnd = isLastRange && this.last === this.#endOfRound;
+      if (rows.length === pageSize && !isAtEnd) continue;
+      if (!isLastRange) this.#goToNextRange(range);
+      // The round may have begun with the first lane.
+      const isBack = this.#isPastEnd && this.last === this.#endOfRound;
+      this.isRoundOver = isLastRange || isBack;
+    }
+  }
+
+  #goToNextRange(range: LaneRange): void {
+    const next = this.#ranges[this.#ranges.indexOf(range) + 1];
+    if (next === undefined) this.#isPastEnd = true;
+    this.last = (next ?? this.#firstRange).start;
+  }
+
+  /** Returns the range that a lane of the ring is in. */
+  #rangeOf(lane: string): LaneRange {
+    return this.#ranges.find(({ start }) => lane.startsWith(start)) ?? this.#firstRange;
+  }
+
+  /** Reads a page of jobs, due or not, lane by lane. */
+  async #readPage(until: readonly (string | number)[]): Promise<readonly JobRow[]> {
+    return this.#reads.range({
+      index: jobsByLane,
+      prefix: [this.#pool],
+      order: "ascending",
+      after: [this.last, Number.MAX_SAFE_INTEGER],
+      until,
+      limit: pageSize,
+    });
   }
 }
