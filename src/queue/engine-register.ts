@@ -30,8 +30,8 @@ import {
 import { background, scan, type Scan, type Store, type UnscopedTx } from "../store/index.ts";
 import { Follower } from "./follower.ts";
 import { pools, type Pool } from "./jobs/lane.ts";
+import { pauseAfter } from "./jobs/lease.ts";
 import { jobByName, jobs, jobsByDueTime, type JobRow, type StoredJobName } from "./jobs/rows.ts";
-import { pauseAfter } from "./pause-after.ts";
 
 export const engines = collection("engines", {
   /** The id of the engine's lock. */

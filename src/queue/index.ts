@@ -5,11 +5,9 @@ export { Dispatcher } from "./dispatcher/dispatcher.ts";
 export { EngineRegister } from "./engine-register.ts";
 export { FailureLog } from "./failure-log.ts";
 export { Follower, type Step } from "./follower.ts";
-export { findUnattendedJob, type RunnableJobs } from "./dispatcher/find-unattended-job.ts";
-export { firstDueAt } from "./dispatcher/read-by-due-time.ts";
+export { findUnattendedJob, firstDueAt, type RunnableJobs } from "./dispatcher/due-times.ts";
 export { inChunks, inTransaction, type ChunkResult, runChunks } from "./handlers.ts";
-export { mayPass, retry, retryWhileLeased } from "./retry.ts";
-export { checkUnansweredCommit, keepOrUndo } from "./unanswered-commit.ts";
+export { checkUnansweredCommit, keepOrUndo, mayPass, retry, retryWhileLeased } from "./retry.ts";
 export type {
   Claim,
   FirstStep,

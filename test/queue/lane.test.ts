@@ -2,8 +2,13 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { AccountId, WebhookId } from "../../src/kernel/ids.ts";
 import { jobClasses } from "../../src/queue/jobs/classes.ts";
-import { decodeNames, encodeNames } from "../../src/queue/jobs/encode-names.ts";
-import { decodeJobKey, encodeJobKey, type JobName } from "../../src/queue/jobs/job-kinds.ts";
+import {
+  decodeJobKey,
+  decodeNames,
+  encodeJobKey,
+  encodeNames,
+  type JobName,
+} from "../../src/queue/jobs/job-kinds.ts";
 import { decodeLane, encodeLane, poolOf, readyLane, type Lane } from "../../src/queue/jobs/lane.ts";
 import { anyCharacter } from "../support/any-character.ts";
 

@@ -2,8 +2,8 @@ import type { Random } from "../../ports/index.ts";
 import type { UnscopedReads } from "../../store/index.ts";
 import { encodeLane, limitOf, type Lane, type Pool } from "../jobs/lane.ts";
 import { nameOf } from "../jobs/rows.ts";
+import { readByDueTime } from "./due-times.ts";
 import { LaneRing, type RingSearch } from "./lane-ring.ts";
-import { readByDueTime } from "./read-by-due-time.ts";
 import { dueJob, roundRobin, type DueJob, type Room } from "./round-robin.ts";
 
 /** Which jobs one search of a pool finds. */

@@ -1,10 +1,17 @@
 import { LogLimit } from "../../kernel/index.ts";
 import type { Clock, Logger } from "../../ports/index.ts";
-import type { Store } from "../../store/index.ts";
-import type { JobHandlers, JobRun } from "../jobs/job.ts";
+import {
+  background,
+  isContended,
+  isStorageFailure,
+  type Store,
+  type UnscopedTx,
+} from "../../store/index.ts";
+import type { Claim, JobHandlers, JobRun } from "../jobs/job.ts";
 import type { Lane } from "../jobs/lane.ts";
+import { finish, pauseAfter, type Finish } from "../jobs/lease.ts";
 import { nameOf, storedName, type StoredJobName } from "../jobs/rows.ts";
-import { isStillLeased, reschedule } from "./after-failure.ts";
+import { checkUnansweredCommit, keepOrUndo, mayPass, retry } from "../retry.ts";
 import { Slot, type Slots } from "./slots.ts";
 import { runJob, type TakenJob } from "./take-job.ts";
 
@@ -24,14 +31,22 @@ export interface RunningJobsOptions {
   readonly wake: () => void;
 }
 
+/**
+ * The pause of a job whose commit failed, in milliseconds. The storage may lease jobs for hours in
+ * which they fail, for example because it can open no more connections, or because another
+ * transaction has locked their rows. When that ends, they must not wait for long.
+ */
+const outagePauseMs = 2_000;
+
 /** The jobs that this engine has leased. Each holds a slot of its lane, which the caller takes. */
 export class RunningJobs {
   readonly #options: RunningJobsOptions;
   readonly #running = new Map<string, Promise<void>>();
-  /** The jobs whose leases are looked for (`isStillLeased`). */
+  /** The jobs whose leases are looked for (`#isStillLeased`). */
   readonly #checking = new Set<Promise<void>>();
   /** Running jobs that were found due again. */
   readonly #dueAgain = new Set<string>();
+  /** Counts failed commits. In an outage every job can fail, so they are logged once a minute. */
   readonly #outages: LogLimit;
 
   constructor(options: RunningJobsOptions) {
@@ -76,7 +91,7 @@ export class RunningJobs {
    * process knows that the carrier was not called.
    */
   startIfStored(job: TakenJob, lane: Lane): void {
-    const check = isStillLeased(this.#options, job, this.#options).then((isLeased) => {
+    const check = this.#isStillLeased(job).then((isLeased) => {
       this.#checking.delete(check);
       if (isLeased) this.start(job, lane);
       else this.releaseSlot(lane);
@@ -107,8 +122,61 @@ export class RunningJobs {
     try {
       await awaitedWork.run(() => runJob(handlers, job, run));
     } catch (error) {
-      const outages = this.#outages;
-      await reschedule({ ...this.#options, outages }, job.claim, error, { abort, stopping });
+      await this.#reschedule(job.claim, error);
     }
   }
+
+  /**
+   * Schedules a failed job again after a pause. A job that ended because of `abort` has not failed,
+   * and is due again at once. Never rejects.
+   */
+  async #reschedule(claim: Claim, error: unknown): Promise<void> {
+    const { store, clock, logger, abort, stopping } = this.#options;
+    const job = nameOf(storedName(claim));
+    const failed = !abort.aborted || error !== abort.reason;
+    const isOutage = isStorageFailure(error) || isContended(error);
+    const noted = isOutage ? this.#outages.note() : { count: 1 };
+    if (failed && noted !== undefined) {
+      logger.error({ err: error, job, failures: noted.count }, "a job failed; retrying");
+    }
+    const again = failed ? afterFailure(error, claim, clock.now()) : { againAt: clock.now() };
+    try {
+      // Most failures of the storage are short. Without a retry, the job would wait until its lease
+      // ends.
+      await retry(clock, { abort: stopping, stopping }, () =>
+        store.commitUnscoped((tx) => finish(tx, claim, again), background),
+      );
+    } catch (unfinished) {
+      if (noted === undefined) return;
+      logger.warn(
+        { err: unfinished, job },
+        "a failed job could not be rescheduled; it runs again when its lease expires",
+      );
+    }
+  }
+
+  /**
+   * Whether a job is still leased, although the storage failed in the commit of the lease: the
+   * answer to the commit may have been lost. No other engine runs the job before the lease expires.
+   * Undoes the first step, which is stored with the lease, if the lease has been lost since. Never
+   * rejects.
+   */
+  async #isStillLeased({ claim, rest }: TakenJob): Promise<boolean> {
+    const { store, clock } = this.#options;
+    const undo = async (tx: UnscopedTx): Promise<void> => rest?.undo(tx);
+    try {
+      return await checkUnansweredCommit(clock, this.#options, () =>
+        store.commitUnscoped((tx) => keepOrUndo(tx, claim, undo), background),
+      );
+    } catch {
+      return false;
+    }
+  }
+}
+
+/** An error of the storage that may pass is no failure of the job. */
+function afterFailure(error: unknown, { failures }: Claim, now: number): Finish {
+  return mayPass(error)
+    ? { againAt: now + outagePauseMs, failure: "storage" }
+    : { againAt: now + pauseAfter(failures), failure: "job" };
 }

@@ -9,7 +9,6 @@ import type {
   WebhookId,
 } from "../../kernel/index.ts";
 import type { JobClass } from "./classes.ts";
-import { decodeNames, encodeNames } from "./encode-names.ts";
 
 /** The fields of keys and lanes. */
 interface JobFields {
@@ -132,4 +131,22 @@ export function decodeJobKey<K extends JobKind>(kind: K, text: string): JobKeys[
   const values = decodeNames(text);
   // `encodeJobKey` wrote a value for each field.
   return Object.fromEntries(fields.map((field, i) => [field, values[i]])) as JobKeys[K];
+}
+
+/** Joins names into one text. Different lists of names have different texts. */
+export function encodeNames(names: readonly string[]): string {
+  return names.map(escapeName).join("/");
+}
+
+/** Splits a text that `encodeNames` made. */
+export function decodeNames(text: string): string[] {
+  return text
+    .split("/")
+    .map((name) =>
+      name.includes("%") ? name.replaceAll("%2F", "/").replaceAll("%25", "%") : name,
+    );
+}
+
+function escapeName(name: string): string {
+  return /[%/]/.test(name) ? name.replaceAll("%", "%25").replaceAll("/", "%2F") : name;
 }

@@ -1,8 +1,7 @@
 /** The lanes in which jobs wait, and the pools of lanes. */
 import { boundedCache } from "../../kernel/index.ts";
 import { bestClass, jobClasses, type JobClass } from "./classes.ts";
-import { decodeNames, encodeNames } from "./encode-names.ts";
-import { jobKinds, type JobKind, type LaneFields } from "./job-kinds.ts";
+import { decodeNames, encodeNames, jobKinds, type JobKind, type LaneFields } from "./job-kinds.ts";
 
 /**
  * A queue of jobs of one kind. Lanes that differ only in their class form a group; any other lane

@@ -69,6 +69,18 @@ export async function renew(
   return due_at;
 }
 
+/**
+ * The pause after the first failure of a job, in milliseconds. It doubles with each further
+ * failure.
+ */
+const pauseMs = 1_000;
+const maxPauseMs = 300_000;
+
+/** The pause after a failure, in milliseconds. `earlier` is the number of failures before it. */
+export function pauseAfter(earlier: number): number {
+  return Math.min(pauseMs * 2 ** earlier, maxPauseMs);
+}
+
 export interface Finish {
   /** When to run the job again, in milliseconds since the epoch; absent when the work is done. */
   readonly againAt?: number;
