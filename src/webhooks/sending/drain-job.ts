@@ -1,7 +1,8 @@
-import { leaseMs, renew, retry, type Claim, type JobRun } from "../../queue/index.ts";
+import { finish, leaseMs, renew, retry, type Claim, type JobRun } from "../../queue/index.ts";
 import { background, type Tx } from "../../store/index.ts";
 import type { WebhookRuntime } from "../options.ts";
-import { endWebhookDrain } from "./release-job.ts";
+import { webhookById, type WebhookRow } from "../rows.ts";
+import { nextDeliveryAt } from "./due-deliveries.ts";
 
 interface DrainJobOptions {
   readonly runtime: Pick<WebhookRuntime, "store" | "clock">;
@@ -75,4 +76,26 @@ export class DrainJob {
     if (this.#failure !== undefined) throw this.#failure.error;
     if (this.#hasLease) await this.commit((tx) => endWebhookDrain(tx, claim));
   }
+}
+
+/** Releases the job of a webhook until `againAt`, or removes it when that is Infinity. */
+export function releaseWebhookJob(
+  tx: Tx,
+  claim: Claim<"deliver">,
+  webhook: WebhookRow,
+  againAt: number,
+): Promise<void> {
+  // A failing receiver gets a slow lane. The job itself did not fail, so it has no back-off.
+  return finish(tx, claim, { againAt, lane: { ...claim.lane, slow: !webhook.proven } });
+}
+
+/**
+ * Releases the job of a webhook until its next delivery is due, or removes it when no delivery is
+ * left. What makes a delivery due earlier, such as enabling the webhook, arms the job in the same
+ * transaction. So the webhook need not be held: both transactions write or hold the job.
+ */
+async function endWebhookDrain(tx: Tx, claim: Claim<"deliver">): Promise<void> {
+  const webhook = await tx.get(webhookById, [claim.key.webhook_id]);
+  if (webhook === undefined) return finish(tx, claim);
+  return releaseWebhookJob(tx, claim, webhook, await nextDeliveryAt(tx, webhook));
 }

@@ -1,4 +1,5 @@
 import type { Clock } from "../../ports/index.ts";
+import type { WebhookRow } from "../rows.ts";
 
 /**
  * The limits of one drain: the number of attempts, and the time in which attempts begin. After
@@ -8,15 +9,17 @@ import type { Clock } from "../../ports/index.ts";
 const maxDrainAttempts = 10_000;
 const beginMs = 10_000;
 
-/** A request that has begun. */
-interface DrainRequest {
-  /** Its place among the requests of the drain, from 1. */
-  readonly number: number;
-  /** Call when the request has ended. */
-  readonly end: () => void;
-}
+/**
+ * Concurrent requests to one webhook: while it succeeds, while it fails, and when it is new, was
+ * just enabled again or just got a new URL.
+ */
+const concurrency = { proven: 8, failing: 4, fresh: 1 } as const;
 
-/** Counts the requests of a drain. All times are on the clock that never steps back. */
+/**
+ * Counts the requests of a drain, and limits how many are under way at once. That limit is lowered
+ * when the webhook fails or starts anew. Each success after that raises it by one. All times are on
+ * the clock that never steps back.
+ */
 export class DrainRequests {
   readonly #clock: Clock;
   readonly #beginsUntil: number;
@@ -26,24 +29,24 @@ export class DrainRequests {
   #inTime = 0;
   /** Since when no response has arrived, while requests are under way. */
   #waitingSince = 0;
+  /** How many may be under way. Infinity until the webhook is read. */
+  #max = Infinity;
+  /** The number of requests that had begun when this limit was last lowered. */
+  #begunBefore = 0;
 
   constructor(clock: Clock) {
     this.#clock = clock;
     this.#beginsUntil = clock.monotonic() + beginMs;
   }
 
-  /** How many have begun. */
-  get begun(): number {
-    return this.#begun;
+  get isAnyUnderWay(): boolean {
+    return this.#underWay > 0;
   }
 
-  get underWay(): number {
-    return this.#underWay;
-  }
-
-  /** Whether the drain has reached one of its limits. */
-  get hasReachedLimit(): boolean {
-    return this.#begun >= maxDrainAttempts || (this.#isLate && this.#inTime === 0);
+  /** Whether another one may begin. False for good once the drain has reached its limits. */
+  get mayBegin(): boolean {
+    const isOver = this.#begun >= maxDrainAttempts || (this.#isLate && this.#inTime === 0);
+    return !isOver && this.#underWay < this.#max;
   }
 
   /** For how long no response has arrived, in milliseconds. 0 if no request is under way. */
@@ -56,17 +59,34 @@ export class DrainRequests {
     return this.#clock.monotonic() >= this.#beginsUntil;
   }
 
-  begin(): DrainRequest {
+  /** Lowers the limit of concurrent requests to that of the webhook's state. */
+  lowerLimit(webhook: WebhookRow): void {
+    const max = maxFor(webhook);
+    if (max >= this.#max) return;
+    this.#max = max;
+    this.#begunBefore = this.#begun;
+  }
+
+  /** Begins a request. Returns a function to call when it has ended. */
+  begin(): (succeeded: boolean) => void {
     const number = ++this.#begun;
     const inTime = this.#isLate ? 0 : 1;
     if (this.#underWay === 0) this.#waitingSince = this.#clock.monotonic();
     this.#underWay++;
     this.#inTime += inTime;
-    const end = (): void => {
+    return (succeeded) => {
       this.#waitingSince = this.#clock.monotonic();
       this.#underWay--;
       this.#inTime -= inTime;
+      // One that began before the limit was lowered says nothing about the webhook's new state.
+      if (succeeded && number > this.#begunBefore) {
+        this.#max = Math.min(this.#max + 1, concurrency.proven);
+      }
     };
-    return { number, end };
   }
+}
+
+function maxFor({ proven, streak }: WebhookRow): number {
+  if (proven) return concurrency.proven;
+  return streak === null ? concurrency.fresh : concurrency.failing;
 }

@@ -8,7 +8,6 @@ import { EndedAttempts } from "./ended-attempts.ts";
 import { deliveryPoster, missedDeadline, type PostDelivery } from "./post-delivery.ts";
 import { ReadAhead, type NextDelivery } from "./read-ahead.ts";
 import type { UnrecordedAttempt } from "./record-attempts.ts";
-import { RequestLimit } from "./request-limit.ts";
 import { isSuccess } from "./schedule.ts";
 
 interface WebhookDrainOptions {
@@ -39,7 +38,6 @@ export class WebhookDrain {
   readonly #job: DrainJob;
   readonly #ahead: ReadAhead;
   readonly #requests: DrainRequests;
-  readonly #requestLimit = new RequestLimit();
   readonly #ended: EndedAttempts;
   readonly #deadline: SharedDeadline;
   /** Raised when another attempt may begin, and when the last attempt was recorded. */
@@ -60,7 +58,7 @@ export class WebhookDrain {
     this.#ended = new EndedAttempts({
       ...options,
       job: this.#job,
-      isAnyUnderWay: () => this.#requests.underWay > 0,
+      isAnyUnderWay: () => this.#requests.isAnyUnderWay,
       isAnyWaiting: () => !this.#ahead.isEmpty,
       onRecorded: (batch) => this.#onRecorded(batch),
     });
@@ -110,9 +108,7 @@ export class WebhookDrain {
     try {
       const webhook = await this.#ahead.read(this.#unfinished);
       // An unchanged row does not know of successes that are not yet recorded.
-      if (webhook !== undefined && webhook !== this.#webhook) {
-        this.#requestLimit.lower(webhook, this.#requests.begun);
-      }
+      if (webhook !== undefined && webhook !== this.#webhook) this.#requests.lowerLimit(webhook);
       this.#webhook = webhook;
     } catch (error) {
       this.#job.fail(error);
@@ -139,31 +135,28 @@ export class WebhookDrain {
 
   /** Whether another attempt may begin. */
   #hasRoom(): boolean {
-    if (!this.#job.allowsAttempts || this.#requests.hasReachedLimit) return false;
-    if (this.#ended.mustBeRecordedFirst) return false;
-    return (
-      this.#requests.underWay < this.#requestLimit.max &&
-      this.#unfinished.size < (this.#ahead.isInOrder ? 1 : maxUnfinished)
-    );
+    const mayBegin = this.#job.allowsAttempts && this.#requests.mayBegin;
+    if (!mayBegin || this.#ended.mustBeRecordedFirst) return false;
+    return this.#unfinished.size < (this.#ahead.isInOrder ? 1 : maxUnfinished);
   }
 
   /** Makes one attempt and hands its outcome over for recording. */
   async #attempt({ webhook, delivery }: NextDelivery): Promise<void> {
     const { clock, store } = this.#options.runtime;
     const { id: delivery_id, manual_at: requested_at, attempts, history, body } = delivery;
-    const request = this.#requests.begin();
+    const end = this.#requests.begin();
     this.#unfinished.add(delivery_id);
     const started_at = clock.now();
     const outcome =
       (await this.#deadline.within(this.#post(webhook)(delivery, started_at))) ?? missedDeadline;
     const ended_at = clock.now();
-    request.end();
-    if (this.#options.run.abort.aborted) {
+    const { aborted } = this.#options.run.abort;
+    const succeeded = isSuccess(outcome);
+    end(succeeded && !aborted);
+    if (aborted) {
       // It is unknown whether the request arrived, so it is sent again.
       this.#unfinished.delete(delivery_id);
     } else {
-      const succeeded = isSuccess(outcome);
-      if (succeeded) this.#requestLimit.raise(request.number);
       const jitter = succeeded ? 0 : this.#drawJitter();
       this.#ended.add({
         id: store.drawId("att"),

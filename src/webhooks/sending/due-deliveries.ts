@@ -1,5 +1,5 @@
 import type { ScopedIndex } from "../../ports/index.ts";
-import type { Reads } from "../../store/index.ts";
+import type { Reads, Tx } from "../../store/index.ts";
 import { automaticAt } from "../deliveries/delivery-rules.ts";
 import {
   deliveriesDue,
@@ -89,7 +89,7 @@ const rangeOf = (index: ScopedIndex<DeliveryRow>, { id }: WebhookRow) =>
  * @param head the first automatic delivery
  * @param manual the first manual delivery
  */
-export function allowedManual(
+function allowedManual(
   { ordering, status }: Pick<WebhookRow, "ordering" | "status">,
   head: DeliveryRow | undefined,
   manual: DeliveryRow | undefined,
@@ -97,6 +97,17 @@ export function allowedManual(
   if (ordering === "none" || status !== "enabled" || head === undefined) return manual;
   if (manual !== undefined && manual.manual_after < head.position) return manual;
   return head.manual_at === null ? undefined : head;
+}
+
+/** Returns when the next delivery of a webhook is due, or Infinity when none is left. */
+export async function nextDeliveryAt(tx: Tx, webhook: WebhookRow): Promise<number> {
+  const [[next], [manual]] = await Promise.all([
+    tx.list(webhook.ordering === "fifo" ? deliveriesInOrder : deliveriesDue, [webhook.id], 1),
+    tx.list(manualDeliveries, [webhook.id], 1),
+  ]);
+  const isAllowed = allowedManual(webhook, next, manual) !== undefined;
+  const automatic = next === undefined ? Infinity : automaticAt(webhook, next, tx.now);
+  return Math.min(automatic, isAllowed ? tx.now : Infinity);
 }
 
 /** Whether automatic attempts may be made at this time. */

@@ -16,8 +16,9 @@ import {
   type WebhookRow,
 } from "../rows.ts";
 import { webhookAfterAttempt } from "../rules.ts";
+import { releaseWebhookJob } from "./drain-job.ts";
+import { nextDeliveryAt } from "./due-deliveries.ts";
 import { missedDeadline } from "./post-delivery.ts";
-import { nextDeliveryAt, releaseWebhookJob } from "./release-job.ts";
 import { responseColumns } from "./response-columns.ts";
 import { isSuccess, maxAttempts, nextRetry, type PastAttempt } from "./schedule.ts";
 
