@@ -3,7 +3,7 @@ import type { Scope } from "../kernel/index.ts";
 import { background, type Store, type Tx } from "../store/index.ts";
 import type { EngineJobKind, JobKeys, JobKind } from "./jobs/job-kinds.ts";
 import type { Claim, JobDefinition, JobRun } from "./jobs/job.ts";
-import { finish, renew } from "./jobs/lease.ts";
+import { finish, renew, type LeaseProof } from "./jobs/lease.ts";
 
 /** The part of a runtime that these handlers need. */
 interface WithStore {
@@ -27,17 +27,19 @@ export type ChunkResult = "more" | "done";
 const maxChunks = 100;
 
 /**
- * Runs chunks of a job's work, each in a transaction of its own. Returns `more` if the job must run
- * again, because its run has lasted long enough or the engine stops.
+ * Runs chunks of a job's work, each in a transaction of its own. The last one finishes the job. If
+ * the run has lasted long enough, or the engine stops, the job is due again before that.
  */
 export async function runChunks(
+  { store }: WithStore,
+  claim: LeaseProof,
   { stopping }: Pick<JobRun, "stopping">,
   runChunk: () => Promise<ChunkResult>,
-): Promise<ChunkResult> {
+): Promise<void> {
   for (let i = 0; i < maxChunks && !stopping.aborted; i++) {
-    if ((await runChunk()) === "done") return "done";
+    if ((await runChunk()) === "done") return;
   }
-  return "more";
+  await store.commitUnscoped((tx) => finish(tx, claim, { againAt: tx.now }), background);
 }
 
 /** Kinds of jobs whose work is done in chunks. */
@@ -50,14 +52,13 @@ type ChunkedKind = "discard" | "erase" | "erase-address" | "merge";
 export function inChunks<K extends ChunkedKind, R extends WithStore>(
   work: (tx: Tx, key: JobKeys[K], runtime: R) => Promise<ChunkResult>,
 ): JobDefinition<K, R> {
-  return (runtime) => async (claim, run) => {
+  return (runtime) => (claim, run) => {
     const { key }: { readonly key: JobKeys[K] } = claim;
     const scope: Scope = claim;
     const { store } = runtime;
     const workIfLeased = async (tx: Tx): Promise<ChunkResult> =>
       (await renew(tx, claim)) === undefined ? "done" : work(tx, key, runtime);
-    const progress = await runChunks(run, () => store.commit(scope, workIfLeased, background));
-    if (progress === "done") return;
-    await store.commit(scope, (tx) => finish(tx, claim, { againAt: tx.now }), background);
+    const runChunk = () => store.commit(scope, workIfLeased, background);
+    return runChunks(runtime, claim, run, runChunk);
   };
 }

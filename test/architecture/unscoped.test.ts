@@ -33,6 +33,7 @@ const allowed: Readonly<Record<string, string>> = {
   "src/queue/jobs/rows.ts": "a dispatcher takes the jobs of all",
   "src/queue/jobs/arm.ts": "the same",
   "src/queue/jobs/lease.ts": "the same",
+  "src/queue/handlers.ts": "the same",
   "src/queue/dispatcher/running-jobs.ts": "the same",
   "src/queue/dispatcher/dispatcher.ts": "the same",
   "src/queue/dispatcher/take-job.ts": "the same",

@@ -4,7 +4,6 @@ import {
   disarm,
   disarmLane,
   findJob,
-  finish,
   renew,
   runChunks,
   type ChunkResult,
@@ -58,14 +57,13 @@ export async function isBeingRemoved(tx: UnscopedTx, { name }: ConsumerRow): Pro
 }
 
 /** Continues the removal of a consumer, because the process that began it ended early. */
-export function continueRemoval({ store }: ConsumerRuntime): JobHandler<"remove-consumer"> {
-  return async (claim, run) => {
+export function continueRemoval(runtime: ConsumerRuntime): JobHandler<"remove-consumer"> {
+  return (claim, run) => {
     const { consumer } = claim.key;
     const removeIfLeased = async (tx: UnscopedTx): Promise<ChunkResult> =>
       (await renew(tx, claim)) === undefined ? "done" : removeChunk(tx, consumer);
-    const progress = await runChunks(run, () => store.commitUnscoped(removeIfLeased, background));
-    if (progress === "done") return;
-    await store.commitUnscoped((tx) => finish(tx, claim, { againAt: tx.now }), background);
+    const runChunk = () => runtime.store.commitUnscoped(removeIfLeased, background);
+    return runChunks(runtime, claim, run, runChunk);
   };
 }
 

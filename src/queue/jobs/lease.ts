@@ -47,7 +47,7 @@ export async function lease(
 }
 
 /** The part of a claim that proves its lease. */
-type LeaseProof = AnyJobName & Pick<Claim, "fence">;
+export type LeaseProof = AnyJobName & Pick<Claim, "fence">;
 
 /**
  * Checks in this transaction that the claim still has the lease, and extends it to `ms` from now

@@ -49,15 +49,13 @@ export const recoverWebhook: Command<RecoverWebhook, Webhook> = {
 const chunk = 200;
 
 /** Schedules the failed deliveries of a webhook again, from the requested time on. */
-export function recoverDeliveries({ store }: Runtime): JobHandler<"recover"> {
-  return async (claim, run) => {
-    const progress = await runChunks(run, async () => {
+export function recoverDeliveries(runtime: Runtime): JobHandler<"recover"> {
+  const { store } = runtime;
+  return (claim, run) =>
+    runChunks(runtime, claim, run, async () => {
       const failed = await nextFailed(store.reads(claim), claim.key.webhook_id);
       return store.commit(claim, (tx) => recoverChunk(tx, claim, failed), background);
     });
-    if (progress === "done") return;
-    await store.commit(claim, (tx) => finish(tx, claim, { againAt: tx.now }), background);
-  };
 }
 
 /** Failed deliveries of a webhook in the order of their ids. Empty when none is left. */
