@@ -1,8 +1,7 @@
-import { LogLimit, notFound, TidingsError, withDeadline } from "../kernel/index.ts";
+import { LogLimit, notFound, Semaphore, TidingsError, withDeadline } from "../kernel/index.ts";
 import { recordCallback } from "../messages/index.ts";
 import type { Prepared, Runtime } from "../operations/index.ts";
 import type { CallbackRequest, CallbackResult, Clock, Logger, Transport } from "../ports/index.ts";
-import { Semaphore } from "../queue/index.ts";
 
 /**
  * Concurrent callbacks of one transport. Others are refused at once: anyone can send callbacks, and

@@ -79,6 +79,7 @@ export {
 } from "./page.ts";
 export { definedFields } from "./defined-fields.ts";
 export { getOrInsert } from "./get-or-insert.ts";
+export { Semaphore } from "./semaphore.ts";
 export { headersByName } from "./raw-headers.ts";
 export { isLanguageTag } from "./language-tag.ts";
 export { type MessageStatus, messageStatusSchema } from "./message-status.ts";

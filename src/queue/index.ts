@@ -1,5 +1,4 @@
 export { bestClass, bestOf, type JobClass, jobClasses, pickByClass } from "./jobs/classes.ts";
-export { Semaphore } from "./semaphore.ts";
 export { WakeFlag } from "./wake-flag.ts";
 export { Dispatcher } from "./dispatcher/dispatcher.ts";
 export { EngineRegister } from "./engine-register.ts";

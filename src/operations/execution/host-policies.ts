@@ -4,7 +4,13 @@
  * opens a transaction, evaluates the policies in it, and runs the command in it too. Commands that
  * need no verdicts have no extra cost.
  */
-import { PolicyFailure, TidingsError, withDeadline, type Scope } from "../../kernel/index.ts";
+import {
+  PolicyFailure,
+  Semaphore,
+  TidingsError,
+  withDeadline,
+  type Scope,
+} from "../../kernel/index.ts";
 import {
   withoutMessage,
   type Clock,
@@ -15,7 +21,6 @@ import {
   type PolicyFacts,
   type Verdict,
 } from "../../ports/index.ts";
-import { Semaphore } from "../../queue/index.ts";
 import { isContended, type Origin, type Store, type Tx } from "../../store/index.ts";
 import { checkVerdict, UnusableVerdict } from "./check-verdict.ts";
 
