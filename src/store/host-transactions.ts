@@ -127,7 +127,7 @@ export class HostTransactions {
     work: (tx: UnscopedTx) => Promise<T>,
     onWrites: (writes: readonly Write[]) => void,
   ): Promise<T> {
-    const { port, clock, drawId, firstVersion, projection, remembered } = this.#options;
+    const { port, clock } = this.#options;
     const { capabilities } = port;
     const begin = (): Group => {
       if (port.host !== undefined) return port.host(handle);
@@ -138,12 +138,8 @@ export class HostTransactions {
     };
     const queue = new CommandQueue(capabilities);
     const committer = new Committer({
+      ...this.#options,
       port: { begin, yieldToEventLoop: () => port.yieldToEventLoop(), capabilities },
-      clock,
-      drawId,
-      firstVersion,
-      projection,
-      remembered,
       onCommit: onWrites,
       contended: contendedInside,
       onFailure: () => {},

@@ -10,13 +10,13 @@ export {
 } from "./reads/scan.ts";
 export {
   type Reads,
+  reread,
   type ScopedRangeOf,
   type UnscopedReads,
   unscopedReadsOf,
 } from "./reads/reads.ts";
 export type { Origin } from "./groups/command-queue.ts";
 export { isContended, isStorageFailure } from "./errors.ts";
-export { reread } from "./reads/reread.ts";
 export { background, Store } from "./store.ts";
 export { backdated, isIn, rowsInScope, unscoped } from "./transactions/scoped-tx.ts";
 export type {

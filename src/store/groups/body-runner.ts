@@ -5,9 +5,8 @@ import type { Overlay } from "../transactions/overlay.ts";
 import type { RememberedReads } from "../transactions/remembered-reads.ts";
 import type { Snapshot } from "../transactions/snapshot.ts";
 import type { Projection, Starter } from "../transactions/transaction.ts";
-import { forgetBegunWork } from "./begun-work.ts";
 import { BodyWatch, type BodyReads } from "./body-watch.ts";
-import type { QueuedCommand } from "./command-queue.ts";
+import { forgetBegunWork, type QueuedCommand } from "./command-queue.ts";
 
 export interface BodyRunnerOptions {
   readonly port: Pick<StoragePort, "yieldToEventLoop">;

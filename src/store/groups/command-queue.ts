@@ -37,6 +37,22 @@ export interface QueuedCommand {
   begun: BegunWork | undefined;
 }
 
+/** Forgets the work that began in runs which are not committed. */
+export function forgetBegunWork(commands: readonly QueuedCommand[]): void {
+  for (const command of commands) {
+    command.begun?.onUndone();
+    command.begun = undefined;
+  }
+}
+
+/** Continues the work that began in runs, if it turns out that they were committed. */
+export function checkBegunWork(commands: readonly QueuedCommand[]): void {
+  for (const command of commands) {
+    command.begun?.onOutcomeUnknown();
+    command.begun = undefined;
+  }
+}
+
 /**
  * While callers' commands wait, this many commands of the engine run before each of them. A storage
  * that is not synchronous needs round trips for each group, so a command that misses a group waits

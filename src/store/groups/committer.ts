@@ -8,9 +8,13 @@ import {
 import { isStorageFailure } from "../errors.ts";
 import { Overlay } from "../transactions/overlay.ts";
 import { GroupSnapshot } from "../transactions/snapshot.ts";
-import { forgetBegunWork } from "./begun-work.ts";
 import { BodyRunner, type BodyRun, type BodyRunnerOptions, type Result } from "./body-runner.ts";
-import { maxGroupSize, type CommandQueue, type QueuedCommand } from "./command-queue.ts";
+import {
+  forgetBegunWork,
+  maxGroupSize,
+  type CommandQueue,
+  type QueuedCommand,
+} from "./command-queue.ts";
 import { GroupPace } from "./group-pace.ts";
 import { mergeInto, soloRunOf, type OpenGroup, type SoloRun } from "./open-group.ts";
 import { RowSet } from "./row-set.ts";

@@ -3,8 +3,7 @@ import type { TidingsError } from "../../kernel/index.ts";
 import { StorageConflict, StorageRefusal, type Write } from "../../ports/index.ts";
 import { isStorageFailure, refused } from "../errors.ts";
 import type { RecentRows } from "../transactions/recent-rows.ts";
-import { checkBegunWork, forgetBegunWork } from "./begun-work.ts";
-import type { QueuedCommand } from "./command-queue.ts";
+import { checkBegunWork, forgetBegunWork, type QueuedCommand } from "./command-queue.ts";
 import type { OpenGroup } from "./open-group.ts";
 
 export interface SettleOptions {

@@ -13,6 +13,7 @@ import type {
   WordIndex,
 } from "../../ports/index.ts";
 import { fullKey, rowsInScope } from "../transactions/scoped-tx.ts";
+import type { UnscopedTx } from "../transactions/transaction.ts";
 
 /** A range of an index, with the row type of its collection. */
 export type RangeOf<R extends object> = Omit<Range, "index"> & { readonly index: Index<R> };
@@ -159,4 +160,18 @@ class ScopedReads implements Reads {
   #ownRows<R extends Scope>(rows: readonly Row[]): readonly Seen<R>[] {
     return rowsInScope(this.scope, rows as readonly object[] as readonly Seen<R>[]);
   }
+}
+
+/**
+ * Reads rows again that were found outside of the transaction, by their keys in a unique index.
+ * Leaves out the rows that are gone. The others may have changed.
+ */
+export async function reread<R extends object>(
+  tx: UnscopedTx,
+  index: UniqueIndex<R>,
+  found: readonly R[],
+): Promise<readonly Seen<R>[]> {
+  const keys = found.map((row) => index.columns.map((name) => Reflect.get(row, name) as KeyValue));
+  const rows = await Promise.all(keys.map((key) => tx.get(index, key)));
+  return rows.filter((row) => row !== undefined);
 }

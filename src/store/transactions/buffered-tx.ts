@@ -39,11 +39,9 @@ export class BufferedTx implements BaseTx {
   readonly drawId: GenerateId;
   /** Draws the version of a new row. */
   readonly firstVersion: () => number;
+  readonly #options: BufferedTxOptions;
   readonly #snapshot: Snapshot;
   readonly #overlay: Overlay;
-  readonly #recorded: readonly (Collection | undefined)[];
-  readonly #planned: readonly PlannedRead<ScopedIndex>[];
-  readonly #remembered: RememberedReads | undefined;
   readonly #insertions: { readonly collection: Collection; readonly row: object }[] = [];
   /** The rows that were taken from memory. */
   readonly #recent: { readonly collection: Collection; readonly row: VersionedRow }[] = [];
@@ -53,14 +51,12 @@ export class BufferedTx implements BaseTx {
   #hasEnded = false;
 
   constructor(options: BufferedTxOptions) {
+    this.#options = options;
     this.now = options.now;
     this.drawId = options.drawId;
+    this.firstVersion = options.firstVersion;
     this.#snapshot = options.snapshot;
     this.#overlay = options.overlay;
-    this.firstVersion = options.firstVersion;
-    this.#recorded = options.recorded;
-    this.#planned = options.planned ?? [];
-    this.#remembered = options.remembered;
   }
 
   /** Returns the rows that were inserted into a recorded collection, in order. */
@@ -86,7 +82,7 @@ export class BufferedTx implements BaseTx {
     // The commands, the projection and the starter of a transaction mostly share a scope.
     if (last !== undefined && isIn(last.scope, scope)) return last;
     const tx = new ScopedTx(this, scope);
-    tx.prefetch(() => this.#planned);
+    tx.prefetch(() => this.#options.planned ?? []);
     this.#scoped = tx;
     return tx;
   }
@@ -155,7 +151,8 @@ export class BufferedTx implements BaseTx {
       const changed = Object.keys(seen).filter((each) => each !== "version");
       return { key, base, row: next, changed };
     });
-    if (this.#recorded.includes(collection)) this.#insertions.push({ collection, row: next });
+    const { recorded } = this.#options;
+    if (recorded.includes(collection)) this.#insertions.push({ collection, row: next });
     return next;
   }
 
@@ -228,13 +225,13 @@ export class BufferedTx implements BaseTx {
   }
 
   prefetchAbout(subject: string): boolean {
-    const reads = this.#remembered?.about(subject) ?? [];
+    const reads = this.#options.remembered?.about(subject) ?? [];
     if (reads.length > 0) this.prefetch(() => reads);
     return reads.length > 0;
   }
 
   remember(subject: string, plan: () => readonly PlannedRead[]): void {
-    this.#remembered?.add(subject, plan());
+    this.#options.remembered?.add(subject, plan());
   }
 
   /** Returns the stored rows with a key, with the buffered writes applied. */
