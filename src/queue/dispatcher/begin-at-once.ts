@@ -15,7 +15,7 @@
  *    transaction. If the storage fails in the commit, the answer to the commit may be lost, and the
  *    store calls `onOutcomeUnknown`.
  */
-import type { BegunWork, Starter, UnscopedTx } from "../../store/index.ts";
+import type { Starter } from "../../store/index.ts";
 import { decodeLane, type Lane } from "../jobs/lane.ts";
 import { jobs, type JobRow } from "../jobs/rows.ts";
 import type { RunningJobs } from "./running-jobs.ts";
@@ -27,68 +27,34 @@ interface BeginAtOnceOptions extends TakeJobOptions {
   readonly running: RunningJobs;
 }
 
-/** Begins new jobs that are due at once. The store calls it (`Store.startWith`). */
-export class BeginAtOnce implements Starter<JobRow> {
-  readonly of = jobs;
-  readonly #options: BeginAtOnceOptions;
-  #uncommitted = 0;
-  #onDrained: (() => void) | undefined;
-
-  constructor(options: BeginAtOnceOptions) {
-    this.#options = options;
-  }
-
-  /** The number of jobs that began in transactions which are not committed yet. */
-  get uncommitted(): number {
-    return this.#uncommitted;
-  }
-
-  /** Resolves when no such job is left. No more may begin meanwhile. */
-  async drained(): Promise<void> {
-    if (this.#uncommitted === 0) return;
-    await new Promise<void>((resolve) => {
-      this.#onDrained = resolve;
-    });
-  }
-
-  async begin(tx: UnscopedTx, rows: readonly JobRow[]): Promise<BegunWork | undefined> {
-    const { handlers, takeSlot } = this.#options;
-    const job = rows.find(({ kind }) => handlers[kind].firstStep !== undefined);
-    if (job === undefined || job.due_at > tx.now) return undefined;
-    const lane = decodeLane(job.lane);
-    if (!takeSlot(job, lane)) return undefined;
-    this.#uncommitted++;
-    let taken: TakenJob | undefined;
-    try {
-      taken = await takeJob(tx, job, this.#options);
-    } finally {
-      if (taken === undefined) this.#cancel(lane);
-    }
-    if (taken === undefined) return undefined;
-    return {
-      onCommitted: () => this.#go(taken, lane),
-      onUndone: () => this.#cancel(lane),
-      onOutcomeUnknown: () => this.#check(taken, lane),
-    };
-  }
-
-  #go(taken: TakenJob, lane: Lane): void {
-    this.#options.running.start(taken, lane);
-    this.#end();
-  }
-
-  #check(taken: TakenJob, lane: Lane): void {
-    this.#options.running.startIfStored(taken, lane);
-    this.#end();
-  }
-
-  #cancel(lane: Lane): void {
-    this.#options.running.releaseSlot(lane);
-    this.#end();
-  }
-
-  #end(): void {
-    this.#uncommitted--;
-    if (this.#uncommitted === 0) this.#onDrained?.();
-  }
+/** Returns what begins new jobs that are due at once. The store calls it (`Store.startWith`). */
+export function beginAtOnce(options: BeginAtOnceOptions): Starter<JobRow> {
+  const { handlers, takeSlot, running } = options;
+  return {
+    of: jobs,
+    async begin(tx, rows) {
+      const job = rows.find(({ kind }) => handlers[kind].firstStep !== undefined);
+      if (job === undefined || job.due_at > tx.now) return undefined;
+      const lane = decodeLane(job.lane);
+      if (!takeSlot(job, lane)) return undefined;
+      running.announce();
+      const settle = (how: () => void) => (): void => {
+        how();
+        running.settle();
+      };
+      const onUndone = settle(() => running.releaseSlot(lane));
+      let taken: TakenJob | undefined;
+      try {
+        taken = await takeJob(tx, job, options);
+      } finally {
+        if (taken === undefined) onUndone();
+      }
+      if (taken === undefined) return undefined;
+      return {
+        onCommitted: settle(() => running.start(taken, lane)),
+        onUndone,
+        onOutcomeUnknown: settle(() => running.startIfStored(taken, lane)),
+      };
+    },
+  };
 }

@@ -4,7 +4,7 @@ import { FailureLog } from "../failure-log.ts";
 import { poolOf, remoteOf, type Lane, type Pool } from "../jobs/lane.ts";
 import { jobs, type JobRow } from "../jobs/rows.ts";
 import { WakeFlag } from "../wake-flag.ts";
-import { BeginAtOnce } from "./begin-at-once.ts";
+import { beginAtOnce } from "./begin-at-once.ts";
 import { DueJobs } from "./due-jobs.ts";
 import { firstDueAt, type RunnableJobs } from "./due-times.ts";
 import { OthersRemotes } from "./others-remotes.ts";
@@ -56,7 +56,6 @@ type Outcome = "started" | "full" | "taken" | "left" | "failed";
 export class Dispatcher {
   readonly #options: DispatcherOptions;
   readonly #queues: ReadonlyMap<Pool, PoolQueue>;
-  readonly #atOnce: BeginAtOnce;
   readonly #slots: Slots;
   readonly #running: RunningJobs;
   readonly #othersRemotes: OthersRemotes;
@@ -118,12 +117,13 @@ export class Dispatcher {
     });
     options.abort.addEventListener("abort", () => this.#noteAborted());
     this.#unsubscribe = options.store.onCommit((writes) => this.#onWrites(writes));
-    this.#atOnce = new BeginAtOnce({
-      ...options,
-      takeSlot: (job, lane) => this.#takeSlotAtOnce(job, lane),
-      running: this.#running,
-    });
-    options.store.startWith(this.#atOnce);
+    options.store.startWith(
+      beginAtOnce({
+        ...options,
+        takeSlot: (job, lane) => this.#takeSlotAtOnce(job, lane),
+        running: this.#running,
+      }),
+    );
     this.#loop = this.#run();
   }
 
@@ -147,13 +147,12 @@ export class Dispatcher {
     await this.#loop;
     // The last search may have started jobs after the deadline.
     if (this.#options.abort.aborted && !this.#hasAborted) this.#noteAborted();
-    await this.#atOnce.drained();
     await this.#running.ended();
     return !this.#hasAborted;
   }
 
   #noteAborted(): void {
-    const jobs = this.#atOnce.uncommitted + this.#running.size;
+    const jobs = this.#running.size;
     if (jobs === 0) return;
     this.#hasAborted = true;
     this.#options.logger.warn(

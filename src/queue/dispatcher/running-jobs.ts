@@ -42,8 +42,9 @@ const outagePauseMs = 2_000;
 export class RunningJobs {
   readonly #options: RunningJobsOptions;
   readonly #running = new Map<string, Promise<void>>();
-  /** The jobs whose leases are looked for (`#isStillLeased`). */
-  readonly #checking = new Set<Promise<void>>();
+  /** How many jobs run if their leases are stored, which is not known yet. */
+  #announced = 0;
+  #onAllSettled: (() => void) | undefined;
   /** Running jobs that were found due again. */
   readonly #dueAgain = new Set<string>();
   /** Counts failed commits. In an outage every job can fail, so they are logged once a minute. */
@@ -56,7 +57,7 @@ export class RunningJobs {
 
   /** The number of jobs that run, or that run if their leases are stored. */
   get size(): number {
-    return this.#running.size + this.#checking.size;
+    return this.#running.size + this.#announced;
   }
 
   /** Whether a job runs. Its handler may still run though its last transaction has removed it. */
@@ -67,6 +68,16 @@ export class RunningJobs {
   /** Notes that a running job was found due again: another one may start when it ends. */
   noteDueAgain(job: StoredJobName): void {
     this.#dueAgain.add(nameOf(job));
+  }
+
+  /** Counts a job that runs if its lease is stored. Call `settle` when that is known. */
+  announce(): void {
+    this.#announced++;
+  }
+
+  settle(): void {
+    this.#announced--;
+    if (this.#announced === 0) this.#onAllSettled?.();
   }
 
   /** Runs a job that holds a slot of `lane`. */
@@ -91,12 +102,12 @@ export class RunningJobs {
    * process knows that the carrier was not called.
    */
   startIfStored(job: TakenJob, lane: Lane): void {
-    const check = this.#isStillLeased(job).then((isLeased) => {
-      this.#checking.delete(check);
+    this.announce();
+    void this.#isStillLeased(job).then((isLeased) => {
       if (isLeased) this.start(job, lane);
       else this.releaseSlot(lane);
+      this.settle();
     });
-    this.#checking.add(check);
   }
 
   /** Frees the slot of a job that does not run, for another job if one waits for it. */
@@ -106,7 +117,9 @@ export class RunningJobs {
 
   /** Resolves when all jobs have ended. No more may start meanwhile. */
   async ended(): Promise<void> {
-    await Promise.all(this.#checking);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#onAllSettled = resolve;
+    if (this.#announced > 0) await promise;
     await Promise.all(this.#running.values());
   }
 
