@@ -46,8 +46,10 @@ export interface ConversationHandoffData {
   readonly sentiment: Sentiment | null;
 }
 
-export const conversationHandoffDataSchema = z
-  .strictObject({
+export const conversationHandoff = defineEvent(
+  "conversation.handoff",
+  "An agent or the host application handed a conversation off to people. It waits for a person.",
+  {
     conversation_id: ids.conversation.describe("The conversation, which now waits for a person."),
     contact: contactReferenceSchema.describe("The contact of the conversation."),
     agent_id: ids.agent
@@ -82,13 +84,7 @@ export const conversationHandoffDataSchema = z
     sentiment: sentimentSchema
       .nullable()
       .describe("The contact's sentiment. Null before the first score."),
-  })
-  .meta({ id: "ConversationHandoffData", description: "The data of `conversation.handoff`." });
-
-export const conversationHandoff = defineEvent(
-  "conversation.handoff",
-  "An agent or the host application handed a conversation off to people. It waits for a person.",
-  conversationHandoffDataSchema,
+  },
 );
 
 /** The data of `agent.run.awaiting_approval`. */
@@ -109,8 +105,10 @@ export interface AgentRunAwaitingApprovalData {
   readonly approve_by: string;
 }
 
-export const agentRunAwaitingApprovalDataSchema = z
-  .strictObject({
+export const agentRunAwaitingApproval = defineEvent(
+  "agent.run.awaiting_approval",
+  "A run of an agent waits until a person approves or denies the call of an action.",
+  {
     run_id: ids.run.describe("The run. Its `approval` has the input of the call."),
     agent_id: ids.agent.describe("The agent of the run."),
     conversation_id: ids.conversation.describe("The conversation that the agent works on."),
@@ -118,16 +116,7 @@ export const agentRunAwaitingApprovalDataSchema = z
     call_id: z.string().describe("The call of the action. A decision names it."),
     action: z.string().describe("The name of the action."),
     approve_by: timestamp.describe("When the call is denied, unless somebody decides before."),
-  })
-  .meta({
-    id: "AgentRunAwaitingApprovalData",
-    description: "The data of `agent.run.awaiting_approval`.",
-  });
-
-export const agentRunAwaitingApproval = defineEvent(
-  "agent.run.awaiting_approval",
-  "A run of an agent waits until a person approves or denies the call of an action.",
-  agentRunAwaitingApprovalDataSchema,
+  },
 );
 
 /** The data of `agent.run.approval_decided`. */
@@ -155,8 +144,10 @@ export interface AgentRunApprovalDecidedData {
   readonly error: "approval_timeout" | "run_ended" | null;
 }
 
-export const agentRunApprovalDecidedDataSchema = z
-  .strictObject({
+export const agentRunApprovalDecided = defineEvent(
+  "agent.run.approval_decided",
+  "The call of an action that waited for an approval was approved or denied.",
+  {
     run_id: ids.run.describe("The run that asked for the call."),
     agent_id: ids.agent.describe("The agent of the run."),
     conversation_id: ids.conversation.describe("The conversation that the agent works on."),
@@ -177,16 +168,7 @@ export const agentRunApprovalDecidedDataSchema = z
         "Why the call was denied although nobody decided. `approval_timeout`: its deadline has " +
           "passed. `run_ended`: its run ended first. Null if somebody decided.",
       ),
-  })
-  .meta({
-    id: "AgentRunApprovalDecidedData",
-    description: "The data of `agent.run.approval_decided`.",
-  });
-
-export const agentRunApprovalDecided = defineEvent(
-  "agent.run.approval_decided",
-  "The call of an action that waited for an approval was approved or denied.",
-  agentRunApprovalDecidedDataSchema,
+  },
 );
 
 /** The data of `agent.run.completed`. */
@@ -195,12 +177,10 @@ export interface AgentRunCompletedData {
   readonly run: Run;
 }
 
-export const agentRunCompletedDataSchema = z
-  .strictObject({ run: runSchema.describe("The run, with its steps and its result.") })
-  .meta({ id: "AgentRunCompletedData", description: "The data of `agent.run.completed`." });
-
 export const agentRunCompleted = defineEvent(
   "agent.run.completed",
   "An agent's run ended. Its status says how.",
-  agentRunCompletedDataSchema,
+  {
+    run: runSchema.describe("The run, with its steps and its result."),
+  },
 );

@@ -15,15 +15,13 @@ export interface ContactCreatedData {
   readonly contact: Contact;
 }
 
-export const contactCreatedDataSchema = z
-  .strictObject({ contact: contactSchema.describe("The new contact.") })
-  .meta({ id: "ContactCreatedData", description: "The data of `contact.created`." });
-
 export const contactCreated = defineEvent(
   "contact.created",
   "A contact was created: by the API, an import, a webchat session, or the first message from " +
     "or to a new address.",
-  contactCreatedDataSchema,
+  {
+    contact: contactSchema.describe("The new contact."),
+  },
 );
 
 /** The data of `contact.updated`. */
@@ -32,14 +30,12 @@ export interface ContactUpdatedData {
   readonly contact: Contact;
 }
 
-export const contactUpdatedDataSchema = z
-  .strictObject({ contact: contactSchema.describe("The contact after the change.") })
-  .meta({ id: "ContactUpdatedData", description: "The data of `contact.updated`." });
-
 export const contactUpdated = defineEvent(
   "contact.updated",
   "A contact's data or addresses changed: by the API, an import, a merge or a webchat session.",
-  contactUpdatedDataSchema,
+  {
+    contact: contactSchema.describe("The contact after the change."),
+  },
 );
 
 /** The data of `contact.erased`. */
@@ -48,16 +44,14 @@ export interface ContactErasedData {
   readonly contact_id: ContactId;
 }
 
-export const contactErasedDataSchema = z
-  .strictObject({ contact_id: ids.contact.describe("The contact. It no longer exists.") })
-  .meta({ id: "ContactErasedData", description: "The data of `contact.erased`." });
-
 export const contactErased = defineEvent(
   "contact.erased",
   "The history of an erased contact has been removed. Each contact that was merged into it has " +
     "an event of its own. Erase the contact from your copies, too, and ignore its earlier events " +
     "if they arrive after this one.",
-  contactErasedDataSchema,
+  {
+    contact_id: ids.contact.describe("The contact. It no longer exists."),
+  },
 );
 
 /** The data of `contact.opted_out` and `contact.opted_in`. */
@@ -102,14 +96,14 @@ export const consentChangedDataSchema = z
     description: "The data of `contact.opted_out` and `contact.opted_in`.",
   });
 
-export const contactOptedOut = defineEvent(
-  "contact.opted_out",
-  "An address opted out.",
-  consentChangedDataSchema,
-);
+export const contactOptedOut = {
+  type: "contact.opted_out",
+  description: "An address opted out.",
+  data: consentChangedDataSchema,
+} as const;
 
-export const contactOptedIn = defineEvent(
-  "contact.opted_in",
-  "An address opted in.",
-  consentChangedDataSchema,
-);
+export const contactOptedIn = {
+  type: "contact.opted_in",
+  description: "An address opted in.",
+  data: consentChangedDataSchema,
+} as const;

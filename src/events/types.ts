@@ -95,13 +95,17 @@ export interface EventDefinition<T extends EventType = EventType, D extends obje
   readonly data: z.ZodType<D>;
 }
 
-/** `description` is also the docstring of the type in `EventMap`. */
-export function defineEvent<const T extends EventType, D extends object>(
+/**
+ * Defines an event type. `description` is also the docstring of the type in `EventMap`, and
+ * `fields` have those of the interface of the data.
+ */
+export function defineEvent<const T extends EventType, S extends z.ZodRawShape>(
   type: T,
   description: string,
-  data: z.ZodType<D>,
-): EventDefinition<T, D> {
-  return { type, description, data };
+  fields: S,
+) {
+  const about = { id: `${eventTypeName(type)}Data`, description: `The data of \`${type}\`.` };
+  return { type, description, data: z.strictObject(fields).meta(about) };
 }
 
 /** Returns the name of an event type in PascalCase: `AgentRunCompleted`. */

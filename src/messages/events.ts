@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { contactReferenceSchema, type ContactReference } from "../contacts/index.ts";
-import { defineEvent, type EventDefinition } from "../events/index.ts";
+import { defineEvent } from "../events/index.ts";
 import {
   channelSchema,
   ids,
@@ -31,19 +31,14 @@ export interface MessageReceivedData {
   readonly media: Media[];
 }
 
-export const messageReceivedDataSchema = z
-  .strictObject({
-    message_id: ids.message.describe("The id of the message."),
-    contact: contactReferenceSchema.describe("The contact that the message is from."),
-    body: z.string().describe("The text. Empty after redaction."),
-    channel: channelSchema.describe("The channel that the message came on."),
-    conversation_id: ids.conversation.describe("The conversation that the message belongs to."),
-    media: z.array(mediaSchema).describe("The files of the message. Empty after redaction."),
-  })
-  .meta({ id: "MessageReceivedData", description: "The data of `message.received`." });
-
-export const messageReceived: EventDefinition<"message.received", MessageReceivedData> =
-  defineEvent("message.received", "A message came in.", messageReceivedDataSchema);
+export const messageReceived = defineEvent("message.received", "A message came in.", {
+  message_id: ids.message.describe("The id of the message."),
+  contact: contactReferenceSchema.describe("The contact that the message is from."),
+  body: z.string().describe("The text. Empty after redaction."),
+  channel: channelSchema.describe("The channel that the message came on."),
+  conversation_id: ids.conversation.describe("The conversation that the message belongs to."),
+  media: z.array(mediaSchema).describe("The files of the message. Empty after redaction."),
+});
 
 /** The data of `message.sent`. */
 export interface MessageSentData {
@@ -66,8 +61,11 @@ export interface MessageSentData {
   readonly delivered_at: string;
 }
 
-export const messageSentDataSchema = z
-  .strictObject({
+export const messageSent = defineEvent(
+  "message.sent",
+  "An outbound message was **delivered**. Its status is now `delivered` or `read`. The name " +
+    "does not mean the status `sent`.",
+  {
     message_id: ids.message.describe("The id of the message."),
     contact: contactReferenceSchema.describe("The contact that the message was sent to."),
     to: z.string().describe("The address that the message was sent to."),
@@ -78,14 +76,7 @@ export const messageSentDataSchema = z
       "When the message was delivered: the earliest time that the carrier's answer or a receipt " +
         "proves.",
     ),
-  })
-  .meta({ id: "MessageSentData", description: "The data of `message.sent`." });
-
-export const messageSent: EventDefinition<"message.sent", MessageSentData> = defineEvent(
-  "message.sent",
-  "An outbound message was **delivered**. Its status is now `delivered` or `read`. The name " +
-    "does not mean the status `sent`.",
-  messageSentDataSchema,
+  },
 );
 
 /** The state of a message. The body stays out, so that redaction has one place to clear. */
@@ -124,15 +115,11 @@ interface MessageStateData {
 /** The data of `message.failed`. */
 export interface MessageFailedData extends MessageStateData {}
 
-export const messageFailedDataSchema = z
-  .strictObject(messageState)
-  .meta({ id: "MessageFailedData", description: "The data of `message.failed`." });
-
-export const messageFailed: EventDefinition<"message.failed", MessageFailedData> = defineEvent(
+export const messageFailed = defineEvent(
   "message.failed",
   "An outbound message is now `failed`, `expired` or `undelivered`. Published once for each " +
     "message. A later receipt can still make it `delivered`.",
-  messageFailedDataSchema,
+  messageState,
 );
 
 /** The data of `message.updated`. */
@@ -141,17 +128,13 @@ export interface MessageUpdatedData extends MessageStateData {
   readonly previous_status: MessageStatus;
 }
 
-export const messageUpdatedDataSchema = z
-  .strictObject({
-    ...messageState,
-    previous_status: messageStatusSchema.describe("The status before the change."),
-  })
-  .meta({ id: "MessageUpdatedData", description: "The data of `message.updated`." });
-
-export const messageUpdated: EventDefinition<"message.updated", MessageUpdatedData> = defineEvent(
+export const messageUpdated = defineEvent(
   "message.updated",
   "The status of an outbound message changed after its acceptance.",
-  messageUpdatedDataSchema,
+  {
+    ...messageState,
+    previous_status: messageStatusSchema.describe("The status before the change."),
+  },
 );
 
 /** The data of `message.redacted`. */
@@ -166,18 +149,13 @@ export interface MessageRedactedData {
   readonly channel: Channel;
 }
 
-export const messageRedactedDataSchema = z
-  .strictObject({
+export const messageRedacted = defineEvent(
+  "message.redacted",
+  "The text and media of a message were removed. Remove them from your copies, too.",
+  {
     message_id: ids.message.describe("The id of the message."),
     contact_id: ids.contact.describe("The contact that the message is from or to."),
     conversation_id: ids.conversation.describe("The conversation that the message belongs to."),
     channel: channelSchema.describe("The channel that the message came or was sent on."),
-  })
-  .meta({ id: "MessageRedactedData", description: "The data of `message.redacted`." });
-
-export const messageRedacted: EventDefinition<"message.redacted", MessageRedactedData> =
-  defineEvent(
-    "message.redacted",
-    "The text and media of a message were removed. Remove them from your copies, too.",
-    messageRedactedDataSchema,
-  );
+  },
+);

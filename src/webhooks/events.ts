@@ -15,8 +15,10 @@ export interface WebhookDisabledData {
   readonly reason: string;
 }
 
-export const webhookDisabledDataSchema = z
-  .strictObject({
+export const webhookDisabled = defineEvent(
+  "webhook.disabled",
+  "The engine disabled a webhook. Deliveries wait until you enable it again.",
+  {
     webhook_id: ids.webhook.describe("The webhook."),
     url: z.string().describe("The URL of the webhook."),
     reason: z
@@ -25,11 +27,5 @@ export const webhookDisabledDataSchema = z
         "`gone`: the endpoint returned 410. `failing`: no attempt succeeded for five days, " +
           "and at least ten failed, on at least three days.",
       ),
-  })
-  .meta({ id: "WebhookDisabledData", description: "The data of `webhook.disabled`." });
-
-export const webhookDisabled = defineEvent(
-  "webhook.disabled",
-  "The engine disabled a webhook. Deliveries wait until you enable it again.",
-  webhookDisabledDataSchema,
+  },
 );

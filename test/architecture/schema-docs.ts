@@ -57,8 +57,8 @@ const options = { io: "input", unrepresentable: "any" } as const;
 type Exported = z.ZodType | ((limits: Limits) => z.ZodType);
 
 /**
- * Compares each declared type with its schema: `SendMessage` with `sendMessageSchema` of the same
- * file. Returns a sentence for each difference in fields, in types and in their descriptions.
+ * Compares each declared type with its schema of the same file: `SendMessage` with
+ * `sendMessageSchema`, and `MessageSentData` with the data of the event `messageSent`. Returns a sentence for each difference in fields, in types and in their descriptions.
  */
 export async function schemaDifferences({ program, checker }: Project): Promise<readonly string[]> {
   const differences: string[] = [];
@@ -70,14 +70,18 @@ export async function schemaDifferences({ program, checker }: Project): Promise<
     const exported = new Map(checker.getExportsOfModule(module).map((each) => [each.name, each]));
     for (const [name, symbol] of exported) {
       if (name === "EventMap") compareEventDocs(checker.getDeclaredTypeOfSymbol(symbol));
-      const constant = `${name.charAt(0).toLowerCase()}${name.slice(1)}Schema`;
-      const schema = exported.get(constant);
+      const constant = `${name.charAt(0).toLowerCase()}${name.slice(1)}`;
+      const event = constant.replace(/Data$/, "");
+      const schema = exported.get(`${constant}Schema`) ?? dataOf(exported.get(event));
       // An index exports what other files declare, so an alias is compared there. A generic schema,
       // such as that of a page, has no single type.
       const isDeclared = (symbol.flags & SymbolFlags.Type) !== 0;
       if (!isDeclared || schema === undefined || isGeneric(schema)) continue;
-      const values: Record<string, Exported> = await import(resolve(root, path));
-      const value = values[constant];
+      const values: Record<string, Exported | { readonly data: z.ZodType }> = await import(
+        resolve(root, path)
+      );
+      const found = values[`${constant}Schema`] ?? values[event];
+      const value = found !== undefined && "data" in found ? found.data : found;
       const built = typeof value === "function" ? value(defaultLimits) : value;
       if (!(built instanceof z.ZodType)) throw new Error(`${path} ${constant} is not a schema`);
       compareTypes(name, symbol, schema);
@@ -105,6 +109,12 @@ export async function schemaDifferences({ program, checker }: Project): Promise<
     if (!checker.isTypeAssignableTo(output, declared)) {
       differences.push(`${name}: its schema returns other values than the type`);
     }
+  }
+
+  /** The schema of the data of an event. */
+  function dataOf(event: Symbol | undefined): Symbol | undefined {
+    const type = event && checker.getTypeOfSymbol(event);
+    return type && checker.getPropertyOfType(type, "data");
   }
 
   function isGeneric(schema: Symbol): boolean {

@@ -39,7 +39,6 @@ const allowed: Readonly<Record<string, string>> = {
   "src/queue/dispatcher/take-job.ts": "the same",
   "src/queue/dispatcher/due-jobs.ts": "the same",
   "src/queue/dispatcher/due-times.ts": "the same",
-  "src/queue/dispatcher/begin-at-once.ts": "the same",
   "src/queue/dispatcher/lane-ring.ts": "the same",
   "src/queue/dispatcher/others-remotes.ts": "the same",
   "src/queue/engine-register.ts": "ends leases of the jobs of all",
