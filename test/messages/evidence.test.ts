@@ -307,7 +307,7 @@ it.each([
     /** Commits the receipt through the other engine, after the answer's transaction has read. */
     const before = (other: (typeof lines)[number]) => async (writes: readonly Write[]) => {
       const answer = writes.find(
-        (write) => write.kind === "update" && write.row["outcome"] === "accepted",
+        (write) => write.kind === "update" && write.changed.includes("answer_id"),
       );
       if (answer?.kind !== "update" || races++ > 0) return;
       const provider_message_id = String(answer.row["provider_message_id"]);

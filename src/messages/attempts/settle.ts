@@ -44,9 +44,10 @@ export async function settleAnswer(
 export async function settle(
   tx: Tx,
   services: Services,
-  { message: before, attempt }: MessageAndAttempt,
+  pair: MessageAndAttempt,
   columns: Reported & Partial<Pick<AttemptRow, "answered_at">>,
 ): Promise<MessageAndAttempt> {
+  const { message: before, attempt } = pair;
   const changed = { ...attempt, ...columns };
   const stored = before.attempts > 1 ? await listAttempts(tx, before) : [];
   const others = stored.filter(({ id }) => id !== attempt.id);
@@ -55,19 +56,20 @@ export async function settle(
   const outcome = outcomeOf(before, made, tx.now, () =>
     nextAttempt(services, before, made, last, tx.now),
   );
+  const after = outcome && (await writeIfNew(tx, before, outcome));
+  if (after === undefined && !differs(attempt, columns)) return pair;
   // Commands that choose a next attempt read all attempts and write the message. The message is
   // written in any case, so that two of them conflict, and one of them runs again.
-  const after = isNews(before, outcome)
-    ? await writeState(tx, before, outcome.state, outcome.columns)
-    : tx.touch(messages, before);
+  const message = after ?? tx.touch(messages, before);
+
   const isFirstAnswer = attempt.answered_at === null && changed.answered_at !== null;
-  const planned = after.status === "queued" && { next_attempt_at: after.retry_at };
+  const planned = message.status === "queued" && { next_attempt_at: message.retry_at };
   const written = tx.update(attempts, attempt, {
     ...columns,
     ...(isFirstAnswer && {
       answer_id: tx.drawId("ent"),
-      answer_version: after.version,
-      led_to: after.status === before.status ? null : after.status,
+      answer_version: message.version,
+      led_to: message.status === before.status ? null : message.status,
     }),
     ...(last === changed && planned),
   });
@@ -75,22 +77,32 @@ export async function settle(
   if (other !== undefined && planned) tx.update(attempts, other, planned);
 
   // The jobs may be gone: their claims may be lost, or the engine that made a call has stopped.
-  const isUnderway = after.status === "sending" && before.status !== "sending";
-  if (after.status === "queued" || isUnderway) {
-    await arm(tx, sendJob(after, after.retry_at ?? tx.now));
+  const isUnderway = message.status === "sending" && before.status !== "sending";
+  if (message.status === "queued" || isUnderway) {
+    await arm(tx, sendJob(message, message.retry_at ?? tx.now));
   }
-  const isMoved = after.status !== before.status || after.basis !== before.basis;
-  if (isMoved) await armFollowUps(tx, services, after, [...others, written]);
-  else if (written.outcome !== attempt.outcome) await armFollowUps(tx, services, after, [written]);
-  return { message: after, attempt: written };
+  const isMoved = message.status !== before.status || message.basis !== before.basis;
+  if (isMoved) await armFollowUps(tx, services, message, [...others, written]);
+  else if (written.outcome !== attempt.outcome) {
+    await armFollowUps(tx, services, message, [written]);
+  }
+  return { message, attempt: written };
 }
 
-/** Whether a message has another state or carrier than the outcome of its attempts. */
-function isNews(message: MessageRow, outcome: Outcome | undefined): outcome is Outcome {
-  if (outcome === undefined) return false;
-  const { state, columns } = outcome;
-  return Object.entries({ ...columns, ...stateColumns(state) }).some(([name, value]) => {
-    const stored: unknown = Reflect.get(message, name);
+/** Writes an outcome. Returns undefined if the message has it already. */
+function writeIfNew(
+  tx: Tx,
+  message: Seen<MessageRow>,
+  { state, columns }: Outcome,
+): Promise<Seen<MessageRow>> | undefined {
+  const isNew = differs(message, { ...columns, ...stateColumns(state) });
+  return isNew ? writeState(tx, message, state, columns) : undefined;
+}
+
+/** Whether a column of a row has another value. */
+function differs<R extends object>(row: R, columns: Partial<R>): boolean {
+  return Object.entries(columns).some(([name, value]) => {
+    const stored: unknown = Reflect.get(row, name);
     return stored !== value && JSON.stringify(stored) !== JSON.stringify(value);
   });
 }

@@ -11,7 +11,6 @@ import {
   isOptOut,
   proved,
   withValidTime,
-  type Reported,
 } from "../attempts/carrier-reports.ts";
 import { join } from "../attempts/evidence.ts";
 import { settle } from "../attempts/settle.ts";
@@ -51,13 +50,10 @@ async function applyReceipt(
   const { error } = evidence;
   await recordCarrierOptOut(tx, services, pair, error);
   const known = join(pair.attempt.evidence, evidence);
-  const reported = {
+  const updated = await settle(tx, services, pair, {
     ...proved(pair.attempt, evidence),
     ...(error && givenUp(pair.attempt, error)),
-  };
-  const updated = isNews(pair.attempt, reported)
-    ? await settle(tx, services, pair, reported)
-    : pair;
+  });
   const { message, attempt } = updated;
   const ignored_reason = ignoredReason(pair.message, updated, known.ignored_reason);
   writeTimeline(tx, pair.message, message, {
@@ -75,13 +71,6 @@ async function applyReceipt(
     await disarm(tx, { kind: "follow-up", key: { attempt_id: attempt.id } });
   }
   return updated;
-}
-
-/** Whether a report changes an attempt. */
-function isNews(attempt: AttemptRow, reported: Reported): boolean {
-  return Object.entries(reported).some(
-    ([name, value]) => JSON.stringify(Reflect.get(attempt, name)) !== JSON.stringify(value),
-  );
 }
 
 /** Returns why a receipt left the message as it was. Null if it changed its status or its times. */
