@@ -29,17 +29,18 @@ export function mayPass(error: unknown): error is TidingsError {
 }
 
 /**
- * Retries `work` while the storage is unavailable, until the run is aborted, or until the job's
- * lease must have expired: then the job runs again in any case. Use it to store what only this
- * process knows: if a carrier's answer is lost, its message becomes ambiguous, and its conversation
- * waits for the lease.
+ * Retries `work` while the storage is unavailable, until the run is aborted, or for `ms`. By
+ * default, that is until the job's lease must have expired: then the job runs again in any case.
+ * Use it to store what only this process knows: if a carrier's answer is lost, its message becomes
+ * ambiguous, and its conversation waits for the lease.
  */
 export async function retry<T>(
   clock: Clock,
   run: Pick<JobRun, "abort" | "stopping">,
   work: () => Promise<T>,
+  ms = leaseMs,
 ): Promise<T> {
-  const end = clock.monotonic() + leaseMs;
+  const end = clock.monotonic() + ms;
   for (let pause = firstPauseMs; ; pause = Math.min(2 * pause, maxPauseMs)) {
     let over: AbortSignal;
     try {
@@ -53,7 +54,11 @@ export async function retry<T>(
   }
 }
 
-/** The length of the lease while its holder repeats a commit, in milliseconds. */
+/**
+ * How often the holder of a lease extends it while it repeats a commit, and to what length, in
+ * milliseconds. A commit that fails can take half a minute.
+ */
+const renewMs = leaseMs / 4;
 const longLeaseMs = 3 * leaseMs;
 
 /**
@@ -73,7 +78,7 @@ export async function retryWhileLeased<T>(
   };
   for (;;) {
     try {
-      return await retry(clock, run, work);
+      return await retry(clock, run, work, renewMs);
     } catch (error) {
       if (!mayPass(error) || endOf(run, error).aborted) throw error;
       if (await isLost()) throw error;

@@ -2,7 +2,7 @@
  * What is recorded of a turn that a person ends, and of a call that is under way meanwhile; and
  * what becomes of a turn that the storage cannot store.
  */
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { z } from "zod";
 import { memory } from "../../../adapters/storage/memory/index.ts";
 import { runs } from "../../../src/agents/runs/rows.ts";
@@ -15,7 +15,7 @@ import type { StoragePort } from "../../../src/ports/storage.ts";
 import { held } from "../../support/engines/carrier.ts";
 import { mortal, withGroups } from "../../support/storage/groups.ts";
 import { tablesWith } from "../../support/storage/rows.ts";
-import { agency, type Agency } from "../world.ts";
+import { agency, echo, type Agency } from "../world.ts";
 
 const usage = { input_tokens: 30, output_tokens: 10 };
 
@@ -204,14 +204,22 @@ test.each([
   async (_, ms) => {
     let isFull = true;
     const full = new TidingsError("storage_unavailable", "The disk is full.");
-    const made = await agency(refusingReplies(() => (isFull ? full : undefined)));
+    const storage = refusingReplies(() => (isFull ? full : undefined));
+    const made = await agency(storage);
     await made.say("Hello");
+    // The first engine has the turn when another one starts.
+    await made.pass(1);
+    const other = vi.fn<AgentModel["respond"]>(echo);
+    await made.world.started(storage, {
+      transports: [made.line],
+      agents: { model: { respond: other } },
+    });
     await made.pass(ms);
     expect(await made.replies()).toEqual([]);
     isFull = false;
     await made.pass(5_000);
     expect(await made.replies()).toEqual(["You said: Hello"]);
-    expect(made.seen).toHaveLength(1);
+    expect([made.seen.length, other.mock.calls.length]).toEqual([1, 0]);
     expect(await made.conversation()).toMatchObject({ handler: "ai" });
   },
 );
