@@ -1,5 +1,5 @@
 /**
- * Which combining marks are removed.
+ * Which combining marks are removed. With marks, the strokes of letters such as `ł` go too.
  * - `all`: every mark. `café` becomes `cafe`, and the vowel signs of Thai or Hindi go too.
  * - `accents`: the accents of Latin, Greek and Cyrillic letters. Marks of other scripts distinguish
  *   words and stay.
@@ -9,6 +9,20 @@ type RemovedMarks = "all" | "accents" | "none";
 
 const accents = /[\u0300-\u036f]/g;
 
+/** Letters that Unicode does not decompose, although people write them without their stroke. */
+const plainLetters: Readonly<Record<string, string>> = {
+  æ: "ae",
+  ð: "d",
+  đ: "d",
+  ħ: "h",
+  ł: "l",
+  œ: "oe",
+  ø: "o",
+  þ: "th",
+  ŧ: "t",
+};
+const strokes = /[æðđħłœøþŧ]/g;
+
 /** Writes every kind of apostrophe as `'`. */
 export function straightenApostrophes(text: string): string {
   return text.replaceAll(/[‘’`´\u1fef\uff40]/g, "'");
@@ -16,8 +30,8 @@ export function straightenApostrophes(text: string): string {
 
 /**
  * Folds a text, so that texts which differ only in their writing become equal: full-width and other
- * compatibility forms, upper and lower case, marks, and the kind of apostrophe. `ß` becomes `ss`.
- * Punctuation and white space stay.
+ * compatibility forms, upper and lower case, marks, and the kind of apostrophe. `ß` becomes `ss`,
+ * and `ł` becomes `l`. Punctuation and white space stay.
  */
 export function foldText(text: string, removed: RemovedMarks = "all"): string {
   // Upper case turns `ß` into `SS`. Lower case comes first, because `ẞ` stays `ẞ` in upper case. It
@@ -31,12 +45,16 @@ export function foldText(text: string, removed: RemovedMarks = "all"): string {
     .replaceAll("ς", "σ");
   switch (removed) {
     case "all":
-      return folded.replaceAll(/\p{M}/gu, "");
+      return withoutStrokes(folded.replaceAll(/\p{M}/gu, ""));
     case "accents":
-      return folded.replaceAll(accents, "").normalize("NFC");
+      return withoutStrokes(folded.replaceAll(accents, "")).normalize("NFC");
     case "none":
       return folded.normalize("NFC");
   }
+}
+
+function withoutStrokes(text: string): string {
+  return text.replaceAll(strokes, (letter) => plainLetters[letter] ?? letter);
 }
 
 /** Scripts without spaces between words: each character counts as a word. So does an emoji. */
