@@ -16,6 +16,7 @@ import {
   messages,
   receiveMessage,
   type Message,
+  type MessageRow,
 } from "../messages/index.ts";
 import { showsOutput, type Command, type Query, type Services } from "../operations/index.ts";
 import { arm } from "../queue/index.ts";
@@ -117,12 +118,7 @@ export const receiveSandboxReceipts: Command<SandboxReceipts, Message> = {
     const message = await tx.get(messageById, [id]);
     if (message === undefined) throw notFound("message");
     const attempt = await tx.get(attemptsOfMessage, [message.id, message.attempts]);
-    if (attempt === undefined) {
-      throw new TidingsError(
-        "conflict",
-        "The message was not sent yet. Wait until it is sent, then simulate receipts.",
-      );
-    }
+    if (attempt === undefined) throw notSent(message);
     const simulatedReceipts = receipts.map(({ status, at, error }) => ({
       status,
       at: at === undefined ? tx.now : millis(at),
@@ -134,6 +130,19 @@ export const receiveSandboxReceipts: Command<SandboxReceipts, Message> = {
     return messageResource(tx.touch(messages, moved));
   },
 };
+
+function notSent({ direction, status }: MessageRow): TidingsError {
+  if (direction === "inbound") {
+    return new TidingsError("conflict", "An inbound message gets no receipts.");
+  }
+  const waits = status === "scheduled" || status === "queued";
+  return new TidingsError(
+    "conflict",
+    waits
+      ? "The message was not sent yet. Wait until it is sent, then simulate receipts."
+      : `The message is ${status} and was never sent, so it gets no receipts.`,
+  );
+}
 
 /** Publishes a simulated event to handlers, consumers, streams and webhooks. */
 export const createSandboxEvent: Command<SandboxEvent, EventEnvelope> = {

@@ -151,6 +151,23 @@ describe.each(lightStorages)("a message to a sandbox number, on $name", ({ open 
     expect(await ignored("0019")).toContainEqual(["undelivered", "outranked"]);
   });
 
+  it("gets simulated receipts only if it was sent", async () => {
+    const { clock, started } = world();
+    const one = await started(open().connect(), { transports: [sandbox()] });
+    const to = "+15005550001";
+    const inbound = await one.sandbox.inbound({ from: to, body: "Hi" });
+    const send_at = new Date(clock.now() + 60_000).toISOString();
+    const scheduled = await one.messages.send({ to, body: "Hello", send_at });
+    const receipt = (id: string): Promise<unknown> =>
+      one.sandbox.receipts(id, [{ status: "delivered" }]);
+    await expect(receipt(inbound.id)).rejects.toThrow("An inbound message gets no receipts.");
+    await expect(receipt(scheduled.id)).rejects.toThrow("Wait until it is sent");
+    await one.messages.cancel(scheduled.id);
+    await expect(receipt(scheduled.id)).rejects.toThrow(
+      "The message is canceled and was never sent, so it gets no receipts.",
+    );
+  });
+
   it("is completed by another engine if the first stops right after the hand-over", async () => {
     const { clock, started } = world();
     const ground = open();

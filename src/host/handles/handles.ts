@@ -108,7 +108,7 @@ export interface Sandbox {
   /**
    * Simulates receipts of the carrier for a message, in the given order. They may be repeated and
    * out of order.
-   * @throws TidingsError `conflict` when the message was not sent yet
+   * @throws TidingsError `conflict` when the message was not sent
    */
   receipts(
     id: string,
