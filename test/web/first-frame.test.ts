@@ -2,6 +2,7 @@
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { isLong } from "../support/runs.ts";
+import { holdAnswers } from "./hold-answers.ts";
 import { openConsole, openConversation, openInbox } from "./shop-pages.ts";
 
 /** Does something, and something else once an element is shown, before the page draws a frame. */
@@ -169,3 +170,17 @@ test.runIf(isLong)(
     expect(said.filter((each) => !/^Trying again in \d+s$/.test(each))).toEqual([]);
   },
 );
+
+test("a page whose scripts and session take long shows its mark meanwhile, and then only itself", async ({
+  skip,
+}) => {
+  const { url, page } = await openInbox(skip);
+  const { arrived, release } = await holdAnswers(page, /[/]session$/);
+  const mark = page.locator(".starting");
+  await page.goto(url);
+  await arrived;
+  await mark.waitFor();
+  await release();
+  await page.getByRole("searchbox").waitFor();
+  expect(await mark.count()).toBe(0);
+});

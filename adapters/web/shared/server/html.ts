@@ -29,6 +29,9 @@ const icon = `data:image/svg+xml,${encodeURIComponent(
 const styleLinks = (styles: readonly string[]): string =>
   styles.map((path) => `<link rel="stylesheet" href="./${escaped(path)}">\n`).join("");
 
+/** What stands there until the scripts are loaded and have read the session. */
+const starting = '<div class="starting" aria-hidden="true"><span class="brand-mark"></span></div>';
+
 /** The document into which the scripts render the page. Its paths are below the mount point. */
 export function documentOf(title: string, { scripts, styles }: Assets): string {
   const modules = scripts.map(
@@ -36,7 +39,8 @@ export function documentOf(title: string, { scripts, styles }: Assets): string {
   );
   return (
     `${head(title)}${styleLinks(styles)}${modules.join("")}</head>\n<body>\n` +
-    '<div id="app"></div>\n<noscript>This page needs JavaScript.</noscript>\n</body>\n</html>\n'
+    `<div id="app">${starting}</div>\n` +
+    "<noscript>This page needs JavaScript.</noscript>\n</body>\n</html>\n"
   );
 }
 
