@@ -17,7 +17,7 @@ import { useReturn } from "../live.ts";
 import { usePagedList } from "../paged.ts";
 import { Card, Paged } from "../parts/layout.tsx";
 import { Table } from "../parts/table.tsx";
-import { Nothing } from "../parts/values.tsx";
+import { NoValue } from "../parts/values.tsx";
 import { t } from "../texts.ts";
 import { SenderDialog } from "./sender-dialog.tsx";
 
@@ -118,7 +118,7 @@ function SenderTable({ rows, onOpen }: SenderTableProps): JSX.Element {
         { label: t("fieldTransport"), cell: ({ transport }) => <code>{transport}</code> },
         {
           label: t("senderPool"),
-          cell: ({ pool }) => (pool ? t("yes") : <Nothing />),
+          cell: ({ pool }) => (pool ? t("yes") : <NoValue />),
         },
         {
           label: t("senderRate"),

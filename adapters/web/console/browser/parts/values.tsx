@@ -68,12 +68,12 @@ export function ContactCell({ conversationId, address }: ContactProps): JSX.Elem
 }
 
 /** What stands in a cell that has nothing. On a phone, the cell is left out. */
-export const Nothing = (): JSX.Element => <span class="nothing muted">–</span>;
+export const NoValue = (): JSX.Element => <span class="no-value muted">–</span>;
 
 /** A time in a table, if there is one. Its tooltip has the whole time. */
 export const When = ({ at }: { readonly at: string | null }): JSX.Element =>
   at === null ? (
-    <Nothing />
+    <NoValue />
   ) : (
     <time class="nowrap muted" dateTime={at} data-tooltip={dateTime(at)}>
       {shortTime(at)}
@@ -83,7 +83,7 @@ export const When = ({ at }: { readonly at: string | null }): JSX.Element =>
 /** How long something has waited. Null if nothing waits. */
 export const Age = ({ of }: { readonly of: string | null }): JSX.Element =>
   of === null ? (
-    <Nothing />
+    <NoValue />
   ) : (
     <time class="nowrap" dateTime={of} data-tooltip={dateTime(of)}>
       {exactDuration(Math.max(0, timeNow() - Date.parse(of)))}

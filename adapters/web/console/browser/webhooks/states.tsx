@@ -3,7 +3,7 @@ import type { JSX } from "preact";
 import type { Delivery, DeliveryAttempt, Webhook } from "../../../../../src/index.ts";
 import { Badge, exactDuration, type Tone } from "../../../shared/browser/index.ts";
 import { statusTone } from "../parts/requests.tsx";
-import { Nothing } from "../parts/values.tsx";
+import { NoValue } from "../parts/values.tsx";
 import { t } from "../texts.ts";
 
 const webhookTones: { readonly [status in Webhook["status"]]: Tone } = {
@@ -54,7 +54,7 @@ export const DeliveryStatus = ({ of }: { readonly of: Delivery["status"] }): JSX
 
 /** The status or the failure of an attempt. */
 export function Response({ of }: { readonly of: DeliveryAttempt | undefined }): JSX.Element {
-  if (of === undefined) return <Nothing />;
+  if (of === undefined) return <NoValue />;
   const { status_code, error, duration_ms } = of;
   return (
     <span class="nowrap">

@@ -10,7 +10,7 @@ import {
 } from "../../../../shared/browser/index.ts";
 import { shownContact } from "../../contacts.ts";
 import { Table } from "../../parts/table.tsx";
-import { Nothing, When } from "../../parts/values.tsx";
+import { NoValue, When } from "../../parts/values.tsx";
 import { t } from "../../texts.ts";
 
 const tones: { readonly [status in Run["status"]]: Tone } = {
@@ -82,7 +82,7 @@ export function RunTable({ rows, playbooks }: RunTableProps): JSX.Element {
         {
           label: t("columnDuration"),
           isNumeric: true,
-          cell: (run) => <span class="nowrap">{runTime(run) ?? <Nothing />}</span>,
+          cell: (run) => <span class="nowrap">{runTime(run) ?? <NoValue />}</span>,
         },
         {
           label: t("columnCreated"),
