@@ -40,7 +40,7 @@ interface ConsentDialogProps {
   readonly onClose: () => void;
 }
 
-/** Opts an address out, or in again. An opt-in needs evidence: it overrules what the person said. */
+/** Opts an address out, or in again, which needs evidence: the person has said the opposite. */
 export function ConsentDialog(props: ConsentDialogProps): JSX.Element {
   const { contactId, consent, onDone, onClose } = props;
   const [detail, setDetail] = useState("");
