@@ -29,13 +29,18 @@ describe.each(lightStorages)("calls of a carrier on $name", ({ name, open }) => 
   /** Longer than all retries. */
   const longMs = 3_600_000;
 
-  it("are retried after 1 s, 5 s, 30 s, 2 m and 10 m, then no more", async () => {
-    const { clock, started } = world();
-    const line = carrier({ send: () => busy() });
+  /** An engine with this carrier, which has just sent a message. */
+  async function sent(line: ReturnType<typeof carrier>) {
+    const { clock, started, log } = world();
     const storage = open().connect();
     const one = await started(storage, { transports: [line] });
     const { id } = await one.messages.send(hello);
-    const begun = clock.now();
+    return { clock, log, storage, one, id, begun: clock.now() };
+  }
+
+  it("are retried after 1 s, 5 s, 30 s, 2 m and 10 m, then no more", async () => {
+    const line = carrier({ send: () => busy() });
+    const { clock, storage, one, id, begun } = await sent(line);
     await fastForward(clock, storage, longMs);
     expect(line.calls.map(({ at }) => at - begun)).toEqual([
       0, 1_000, 6_000, 36_000, 156_000, 756_000,
@@ -45,16 +50,12 @@ describe.each(lightStorages)("calls of a carrier on $name", ({ name, open }) => 
   });
 
   it("follow the carrier's Retry-After, shorter or longer than the default", async () => {
-    const { clock, started } = world();
     const wishes = [200, 90_000, undefined, 0, Infinity];
     const line = carrier({
       send: (_, attempt) =>
         attempt.number > wishes.length ? accepted(attempt) : busy(wishes[attempt.number - 1]),
     });
-    const storage = open().connect();
-    const one = await started(storage, { transports: [line] });
-    const { id } = await one.messages.send(hello);
-    const begun = clock.now();
+    const { clock, storage, one, id, begun } = await sent(line);
     await fastForward(clock, storage, longMs);
     expect(line.calls.map(({ at }) => at - begun)).toEqual([
       0, 200, 90_200, 120_200, 120_200, 720_200,
@@ -84,11 +85,8 @@ describe.each(lightStorages)("calls of a carrier on $name", ({ name, open }) => 
   });
 
   it("are not retried after a permanent rejection", async () => {
-    const { clock, started } = world();
     const line = carrier({ send: () => refused });
-    const storage = open().connect();
-    const one = await started(storage, { transports: [line] });
-    const { id } = await one.messages.send(hello);
+    const { clock, storage, one, id } = await sent(line);
     await fastForward(clock, storage, longMs);
     expect(line.calls).toHaveLength(1);
     expect(await outcome(one, id)).toEqual(["failed", "invalid_destination"]);
@@ -166,15 +164,12 @@ describe.each(lightStorages)("calls of a carrier on $name", ({ name, open }) => 
   });
 
   it("that throw leave the message ambiguous, and it is not sent again", async () => {
-    const { clock, started, log } = world();
     const line = carrier({
       send: (_, { number }) => {
         throw new Error(`socket hang up ${number}`);
       },
     });
-    const storage = open().connect();
-    const one = await started(storage, { transports: [line] });
-    const { id } = await one.messages.send(hello);
+    const { clock, log, storage, one, id } = await sent(line);
     await fastForward(clock, storage, 2 * longMs);
     expect(line.calls).toHaveLength(1);
     expect(await outcome(one, id)).toEqual(["ambiguous", "unknown"]);
@@ -235,15 +230,12 @@ describe.each(lightStorages)("calls of a carrier on $name", ({ name, open }) => 
   });
 
   it("that are lost are looked up, and repeated only if the carrier did not get the message", async () => {
-    const { clock, started } = world();
     let known: "unknown" | "not_sent" = "unknown";
     const line = carrier({
       send: (_, attempt) => (attempt.number === 1 ? lost : accepted(attempt)),
       lookup: () => ({ outcome: known }),
     });
-    const storage = open().connect();
-    const one = await started(storage, { transports: [line] });
-    const { id } = await one.messages.send(hello);
+    const { clock, storage, one, id } = await sent(line);
     await clock.advance(60_000);
     expect(line.lookups.length).toBeGreaterThanOrEqual(2);
     expect([await outcome(one, id), line.calls.length]).toEqual([["ambiguous", "unknown"], 1]);
@@ -253,7 +245,6 @@ describe.each(lightStorages)("calls of a carrier on $name", ({ name, open }) => 
   });
 
   it("that are lost but reached the carrier are never repeated", async () => {
-    const { clock, started } = world();
     const line = carrier({
       send: () => lost,
       lookup: (_, attempt) => ({
@@ -262,10 +253,7 @@ describe.each(lightStorages)("calls of a carrier on $name", ({ name, open }) => 
         receipts: [{ status: "delivered", at: attempt.started_at + 500 }],
       }),
     });
-    const storage = open().connect();
-    const one = await started(storage, { transports: [line] });
-    const { id } = await one.messages.send(hello);
-    const begun = clock.now();
+    const { clock, storage, one, id, begun } = await sent(line);
     await fastForward(clock, storage, 2 * longMs);
     const message = await one.messages.get(id);
     expect(message).toMatchObject({
@@ -277,15 +265,11 @@ describe.each(lightStorages)("calls of a carrier on $name", ({ name, open }) => 
   });
 
   it("that may still run after their deadline are looked up only once they are surely over", async () => {
-    const { clock, started } = world();
     const line = carrier({
       send: (_, attempt) => (attempt.number === 1 ? new Promise(() => {}) : accepted(attempt)),
       lookup: () => ({ outcome: "not_sent" }),
     });
-    const storage = open().connect();
-    const one = await started(storage, { transports: [line] });
-    const { id } = await one.messages.send(hello);
-    const begun = clock.now();
+    const { clock, storage, one, id, begun } = await sent(line);
     await fastForward(clock, storage, 600_000);
     expect((line.lookups[0]?.at ?? 0) - begun).toBeGreaterThanOrEqual(120_000);
     expect([await outcome(one, id), line.calls.length]).toEqual(["sent", 2]);

@@ -5,7 +5,7 @@ import { inboxHandler } from "../../adapters/web/inbox/server/index.ts";
 import { newContext } from "../support/browser/chromium.ts";
 import { eventually } from "../support/eventually.ts";
 import { isLong } from "../support/runs.ts";
-import { newShop, newTab, openConsole, openInbox, servePage } from "./shop-pages.ts";
+import { inboundText, newShop, newTab, openConsole, openInbox, servePage } from "./shop-pages.ts";
 import { widgetSite } from "./widget-site.ts";
 
 test.runIf(isLong)(
@@ -27,10 +27,7 @@ test.runIf(isLong)(
   "times are those of the time zone that a person has traveled to",
   async ({ skip }) => {
     const { shop, url, page } = await openInbox(skip);
-    const { conversation_id: id } = await shop.sandbox.inbound({
-      from: "+14155550100",
-      body: "Hello?",
-    });
+    const { conversation_id: id } = await inboundText(shop);
     const devices = await page.context().newCDPSession(page);
     const travelTo = (timezoneId: string) =>
       devices.send("Emulation.setTimezoneOverride", { timezoneId });
@@ -68,10 +65,7 @@ test.runIf(isLong)(
   "an empty field is written in the direction of the page, and a text in its own",
   async ({ skip }) => {
     const { engine, shop, authorize } = await newShop();
-    const { conversation_id: id } = await shop.sandbox.inbound({
-      from: "+14155550100",
-      body: "Hello?",
-    });
+    const { conversation_id: id } = await inboundText(shop);
     const { url } = await servePage(inboxHandler(engine, { authorize, locale: "ar" }));
     const { page } = await newTab(await newContext(skip));
     await page.goto(`${url}#/all/${id}`);

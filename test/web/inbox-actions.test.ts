@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { isLong } from "../support/runs.ts";
 import { faultsOf } from "./faults.ts";
 import { fullConversation } from "./inbox-shop.ts";
-import { kim, openConversation, openInbox, waitForQuota } from "./shop-pages.ts";
+import { inboundText, kim, openConversation, openInbox, waitForQuota } from "./shop-pages.ts";
 
 test.runIf(isLong)(
   "a bar of the sentiment leads to its message, also in older pages and other conversations",
@@ -282,10 +282,7 @@ test("what a person marks as unread stays so, also while it is still being marke
   skip,
 }) => {
   const { shop, url, page, faults } = await openInbox(skip);
-  const { conversation_id: id } = await shop.sandbox.inbound({
-    from: "+14155550100",
-    body: "Hello?",
-  });
+  const { conversation_id: id } = await inboundText(shop);
   const isMarked = Promise.withResolvers<void>();
   await page.route("**/read", async (route) => {
     await isMarked.promise;

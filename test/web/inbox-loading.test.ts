@@ -1,14 +1,11 @@
 /** What the inbox reads when it is opened. */
 import { expect, test } from "vitest";
 import { isLong } from "../support/runs.ts";
-import { openInbox } from "./shop-pages.ts";
+import { inboundText, openInbox } from "./shop-pages.ts";
 
 test.runIf(isLong)("the contact is shown however late the conversation comes", async ({ skip }) => {
   const { shop, url, page } = await openInbox(skip);
-  const { conversation_id: id } = await shop.sandbox.inbound({
-    from: "+14155550100",
-    body: "Hello?",
-  });
+  const { conversation_id: id } = await inboundText(shop);
   const isCounted = Promise.withResolvers<void>();
   await page.route(`**/conversations/${id}`, async (route) => {
     await isCounted.promise;
@@ -120,10 +117,7 @@ test.runIf(isLong)(
   "an address that names another resource in the place of an id shows that there is nothing",
   async ({ skip }) => {
     const { shop, url, page } = await openInbox(skip);
-    const { conversation_id: id, contact_id } = await shop.sandbox.inbound({
-      from: "+14155550100",
-      body: "Hello?",
-    });
+    const { conversation_id: id, contact_id } = await inboundText(shop);
     await page.goto(`${url}#/all/${encodeURIComponent(`../contacts/${contact_id}`)}`);
     await page.getByText("This conversation does not exist").waitFor();
     await page.goto(`${url}#/contacts/${encodeURIComponent(`../conversations/${id}`)}`);

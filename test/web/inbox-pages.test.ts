@@ -11,7 +11,16 @@ import { cases, isLong } from "../support/runs.ts";
 import { faultsOf, show } from "./faults.ts";
 import { fullConversation } from "./inbox-shop.ts";
 import { pictures } from "./pictures.ts";
-import { kim, lee, newShop, newTab, openInbox, servePage, startEngine } from "./shop-pages.ts";
+import {
+  inboundText,
+  kim,
+  lee,
+  newShop,
+  newTab,
+  openInbox,
+  servePage,
+  startEngine,
+} from "./shop-pages.ts";
 
 /** Nobody is written to at night, and nobody gets a discount. */
 const houseRules: Policy = {
@@ -200,10 +209,7 @@ test.runIf(isLong)(
     const { engine, shop, authorize } = await newShop({ storage: sqlite({ file }) });
     const server = await servePage(inboxHandler(engine, { authorize }));
     const { page } = await newTab(await newContext(skip));
-    const { conversation_id: id } = await shop.sandbox.inbound({
-      from: "+14155550100",
-      body: "Hello?",
-    });
+    const { conversation_id: id } = await inboundText(shop);
     await page.goto(`${server.url}#/all/${id}`);
     await page.locator(".message").waitFor();
     await expect.poll(() => server.streams()).toBe(1);
@@ -276,10 +282,7 @@ test("a session that ends while a person writes keeps the text for that person, 
     }),
   );
   const { page } = await newTab(await newContext(skip));
-  const { conversation_id: id } = await shop.sandbox.inbound({
-    from: "+14155550100",
-    body: "Hello?",
-  });
+  const { conversation_id: id } = await inboundText(shop);
   await page.goto(`${url}#/all/${id}`);
   const composer = page.locator(".composer-area");
   await composer.pressSequentially("We are open");
@@ -345,10 +348,7 @@ test.runIf(isLong)(
       }),
     );
     const { page } = await newTab(await newContext(skip));
-    const { conversation_id: id } = await shop.sandbox.inbound({
-      from: "+14155550100",
-      body: "Hello?",
-    });
+    const { conversation_id: id } = await inboundText(shop);
     // Nothing but the reply is to be refused: that the person has seen the conversation is known.
     const read = page.waitForResponse(/\/read$/);
     await page.goto(`${url}#/all/${id}`);

@@ -5,7 +5,7 @@ import type { KeyScope } from "../../src/index.ts";
 import { newContext } from "../support/browser/chromium.ts";
 import { isLong } from "../support/runs.ts";
 import { faultsOf, show } from "./faults.ts";
-import { kim, newShop, newTab, openInbox, servePage } from "./shop-pages.ts";
+import { inboundText, kim, newShop, newTab, openInbox, servePage } from "./shop-pages.ts";
 
 test("a person without rights gets no part of the page that only fails, and no button to try again", async ({
   skip,
@@ -84,10 +84,7 @@ test.runIf(isLong)(
   "an address with an unknown view says so, and leads back to the conversations",
   async ({ skip }) => {
     const { shop, url, page, faults } = await openInbox(skip);
-    const { conversation_id: id } = await shop.sandbox.inbound({
-      from: "+14155550100",
-      body: "Hi",
-    });
+    const { conversation_id: id } = await inboundText(shop, "Hi");
     const unknown = page.getByRole("heading", { name: "There is no such view" });
     for (const place of ["#/nonsense", `#/nonsense/${id}`]) {
       await page.goto("about:blank");

@@ -6,7 +6,7 @@ import { newContext } from "../support/browser/chromium.ts";
 import { eventually } from "../support/eventually.ts";
 import { isLong } from "../support/runs.ts";
 import { hostileTexts } from "./hostile-texts.ts";
-import { accessibilityFaults, kim, newShop, newTab, servePage } from "./shop-pages.ts";
+import { accessibilityFaults, inboundText, kim, newShop, newTab, servePage } from "./shop-pages.ts";
 
 /** The inbox of a new account, and an empty tab for it. */
 async function inbox(skip: TestContext["skip"], size?: { width: number; height: number }) {
@@ -41,10 +41,7 @@ test("a message that was not sent survives a reload, and is sent once when it is
   skip,
 }) => {
   const { shop, server, page } = await inbox(skip);
-  const { conversation_id } = await shop.sandbox.inbound({
-    from: "+14155550100",
-    body: "Hello?",
-  });
+  const { conversation_id } = await inboundText(shop);
   server.refuse(/\/messages$/);
   await page.goto(`${server.url}#/all/${conversation_id}`);
   const composer = page.locator(".composer-area");
@@ -69,10 +66,7 @@ test("a person answers, labels, assigns, snoozes and closes with the keyboard al
   skip,
 }) => {
   const { shop, server, page } = await inbox(skip);
-  const { conversation_id: id } = await shop.sandbox.inbound({
-    from: "+14155550100",
-    body: "Hello?",
-  });
+  const { conversation_id: id } = await inboundText(shop);
   await page.goto(server.url);
   await page.locator(".row").waitFor();
   const type = async (...keys: string[]): Promise<void> => {
@@ -173,10 +167,7 @@ test("two people see at once what the other does to a conversation, and keep wha
 }) => {
   const { shop, server, context, page, faults } = await inbox(skip);
   const other = await newTab(context);
-  const { conversation_id: id } = await shop.sandbox.inbound({
-    from: "+14155550100",
-    body: "Hello?",
-  });
+  const { conversation_id: id } = await inboundText(shop);
   await page.goto(`${server.url}#/all/${id}`);
   await other.page.goto(`${server.other}#/all/${id}`);
   // Pictures of other origins than those in the option are not asked for.
@@ -333,10 +324,7 @@ test.runIf(isLong)(
   "an open conversation that a colleague closes before the events are followed can be reopened",
   async ({ skip }) => {
     const { shop, server, page } = await inbox(skip);
-    const { conversation_id: id } = await shop.sandbox.inbound({
-      from: "+14155550100",
-      body: "Hello?",
-    });
+    const { conversation_id: id } = await inboundText(shop);
     const follow = await holdStream(page);
     const markedRead = page.waitForResponse("**/read");
     // The search does not find it, so the list does not tell that it was closed.
@@ -352,10 +340,7 @@ test.runIf(isLong)(
   "a hand-off and a changed contact are shown although they precede the stream of events",
   async ({ skip }) => {
     const { shop, server, page } = await inbox(skip);
-    const { conversation_id: id, contact_id } = await shop.sandbox.inbound({
-      from: "+14155550100",
-      body: "Hello?",
-    });
+    const { conversation_id: id, contact_id } = await inboundText(shop);
     const follow = await holdStream(page);
     const handoffsRead = page.waitForResponse(/\/v1\/events[?]/);
     await page.goto(`${server.url}#/all/${id}`);
@@ -373,10 +358,7 @@ test.runIf(isLong)(
   "what could not be loaded is loaded when the server answers again",
   async ({ skip }) => {
     const { shop, server, page } = await inbox(skip);
-    const { conversation_id: id } = await shop.sandbox.inbound({
-      from: "+14155550100",
-      body: "Hello?",
-    });
+    const { conversation_id: id } = await inboundText(shop);
     await shop.conversations.addNote(id, { body: "Regular customer" });
     const parts = /\/(notes|observations|consents|sentiment)\b/;
     await page.route(parts, (route) => route.abort());
@@ -393,10 +375,7 @@ test.runIf(isLong)(
   "what broke off while it was loaded is told as an outage, and loaded again",
   async ({ skip }) => {
     const { shop, server, page } = await inbox(skip);
-    const { conversation_id: id } = await shop.sandbox.inbound({
-      from: "+14155550100",
-      body: "Hello?",
-    });
+    const { conversation_id: id } = await inboundText(shop);
     await shop.conversations.addNote(id, { body: "Regular customer" });
     server.breakOff(/\/notes$/);
     const asked: string[] = [];
@@ -435,10 +414,7 @@ test.runIf(isLong)(
   "who goes elsewhere while a conversation is being closed stays there",
   async ({ skip }) => {
     const { shop, server, page } = await inbox(skip);
-    const { conversation_id: id } = await shop.sandbox.inbound({
-      from: "+14155550100",
-      body: "Hello?",
-    });
+    const { conversation_id: id } = await inboundText(shop);
     const held = Promise.withResolvers<void>();
     await page.route(`**/v1/conversations/${id}`, async (route) => {
       if (route.request().method() === "PATCH") await held.promise;

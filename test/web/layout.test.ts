@@ -10,6 +10,7 @@ import { eventually } from "../support/eventually.ts";
 import { isLong } from "../support/runs.ts";
 import {
   accessibilityFaults,
+  inboundText,
   newShop,
   newTab,
   openConsole,
@@ -193,10 +194,7 @@ test.runIf(isLong)(
   "a conversation can be assigned to the agents that are enabled",
   async ({ skip }) => {
     const { shop, url, page } = await openInbox(skip, { size: laptop });
-    const { conversation_id: id } = await shop.sandbox.inbound({
-      from: "+14155550100",
-      body: "Hi",
-    });
+    const { conversation_id: id } = await inboundText(shop, "Hi");
     for (const name of ["Bea", "Max"]) {
       const settings = { instructions: "Help.", channels: ["sms" as const] };
       await shop.agents.create({ name, ...settings, enabled: name === "Bea" });
@@ -213,10 +211,7 @@ test.runIf(isLong)(
   "all people of a large account have their names, and are offered in the order of these",
   async ({ skip }) => {
     const { shop, url, page } = await openInbox(skip, { size: laptop });
-    const { conversation_id: id } = await shop.sandbox.inbound({
-      from: "+14155550100",
-      body: "Hi",
-    });
+    const { conversation_id: id } = await inboundText(shop, "Hi");
     const ids = Array.from({ length: 120 }, (_, i) => `user-${String(i).padStart(3, "0")}`);
     for (const [i, each] of ids.entries()) {
       await shop.operators.save(each, { name: `Person ${ids.length - i}` });
@@ -244,10 +239,7 @@ test.runIf(isLong)(
   "what could not be loaded about a contact is not called nothing, and is loaded by a click",
   async ({ skip }) => {
     const { shop, url, page } = await openInbox(skip, { size: { width: 1440, height: 900 } });
-    const { conversation_id: id, contact_id } = await shop.sandbox.inbound({
-      from: "+14155550100",
-      body: "Hi",
-    });
+    const { conversation_id: id, contact_id } = await inboundText(shop, "Hi");
     await shop.contacts.addObservation(contact_id, { content: "Likes ferns", kind: "fact" });
     const parts = /contacts[/]ct_\w+[/](consents|sentiment|observations|conversations)/;
     await page.route(parts, (route) => route.fulfill({ status: 500, json: { status: 500 } }));

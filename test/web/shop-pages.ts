@@ -7,7 +7,13 @@ import type { AddressInfo } from "node:net";
 import type { BrowserContext, Page } from "playwright-core";
 import { expect, onTestFinished, type TestContext } from "vitest";
 import { z } from "zod";
-import { action, MessagingEngine, type Action, type EngineOptions } from "../../adapters/entry.ts";
+import {
+  action,
+  MessagingEngine,
+  type AccountHandle,
+  type Action,
+  type EngineOptions,
+} from "../../adapters/entry.ts";
 import { nodeHandler } from "../../adapters/http/node.ts";
 import { standard } from "../../adapters/standard.ts";
 import { memory } from "../../adapters/storage/memory/index.ts";
@@ -170,11 +176,17 @@ export function openInbox(skip: TestContext["skip"], opening: Opening = {}) {
   return openPage(inboxHandler, skip, opening);
 }
 
+const from = "+14155550100";
+
+/** A contact texts to the shop. */
+export function inboundText(shop: Pick<AccountHandle, "sandbox">, body = "Hello?") {
+  return shop.sandbox.inbound({ from, body });
+}
+
 /** The inbox at a conversation, which a contact has begun with this text. */
-export async function openConversation(skip: TestContext["skip"], body = "Hello?") {
+export async function openConversation(skip: TestContext["skip"], body?: string) {
   const there = await openInbox(skip);
-  const from = "+14155550100";
-  const { conversation_id: id, contact_id } = await there.shop.sandbox.inbound({ from, body });
+  const { conversation_id: id, contact_id } = await inboundText(there.shop, body);
   await there.page.goto(`${there.url}#/all/${id}`);
   return { ...there, from, id, contact_id };
 }

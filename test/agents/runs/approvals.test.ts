@@ -66,6 +66,17 @@ async function awaitingRunId({ runs }: Agency): Promise<string> {
   return run?.id ?? "run_none";
 }
 
+/** A contact has asked for money, and its payment waits for an approval. */
+async function askedToPay() {
+  const paid: string[] = [];
+  const made = await agency(memory(), { actions: [payOut(paid)], model: payer });
+  await made.ask("Pay me");
+  const id = await awaitingRunId(made);
+  const { approve } = made.engine.agents;
+  const decide = (decision: "approve" | "deny") => approve(made.agent.id, id, { decision });
+  return { ...made, paid, id, decide };
+}
+
 describe.each(lightStorages)("an approval on $name", ({ open }) => {
   test("survives a restart of the engine that asked for it", async () => {
     const ground = open();
@@ -95,26 +106,18 @@ describe.each(lightStorages)("an approval on $name", ({ open }) => {
 });
 
 describe("an approval", () => {
-  test.each([
-    [
-      "denied",
-      (made: Agency, id: string) =>
-        made.engine.agents.approve(made.agent.id, id, { decision: "deny" }),
-    ],
-    ["left alone for a day", (made: Agency) => made.fastForward(day)],
-  ])("that is %s does not run the action", async (_, decide) => {
-    const paid: string[] = [];
-    const made = await agency(memory(), { actions: [payOut(paid)], model: payer });
-    await made.ask("Pay me");
-    const id = await awaitingRunId(made);
-    await decide(made, id);
+  test.each<[string, (made: Awaited<ReturnType<typeof askedToPay>>) => Promise<unknown>]>([
+    ["denied", ({ decide }) => decide("deny")],
+    ["left alone for a day", ({ fastForward }) => fastForward(day)],
+  ])("that is %s does not run the action", async (_, end) => {
+    const made = await askedToPay();
+    const { paid, id, decide } = made;
+    await end(made);
     await made.pass();
     expect(paid).toEqual([]);
     expect(await made.replies()).toEqual(["awaiting_approval", "failed: denied"]);
     expect(await made.engine.agents.run(made.agent.id, id)).toMatchObject({ status: "completed" });
-    expect(
-      await outcome(made.engine.agents.approve(made.agent.id, id, { decision: "approve" })),
-    ).toBe("conflict");
+    expect(await outcome(decide("approve"))).toBe("conflict");
   });
 
   test.each([
@@ -235,50 +238,38 @@ describe("an approval", () => {
   });
 
   test("is possible again when an agent that was disabled is enabled", async () => {
-    const paid: string[] = [];
-    const made = await agency(memory(), { actions: [payOut(paid)], model: payer });
-    await made.ask("Pay me");
-    const id = await awaitingRunId(made);
-    const { approve, update } = made.engine.agents;
-    await update(made.agent.id, { enabled: false });
-    await expect(approve(made.agent.id, id, { decision: "approve" })).rejects.toMatchObject({
+    const { engine, agent, paid, decide, pass } = await askedToPay();
+    await engine.agents.update(agent.id, { enabled: false });
+    await expect(decide("approve")).rejects.toMatchObject({
       code: "conflict",
       message: expect.stringContaining("disabled"),
     });
-    await update(made.agent.id, { enabled: true });
-    await approve(made.agent.id, id, { decision: "approve" });
-    await made.pass();
+    await engine.agents.update(agent.id, { enabled: true });
+    await decide("approve");
+    await pass();
     expect(paid).toHaveLength(1);
   });
 
   test("is possible again when a closed conversation is opened", async () => {
-    const paid: string[] = [];
-    const made = await agency(memory(), { actions: [payOut(paid)], model: payer });
-    await made.ask("Pay me");
-    const id = await awaitingRunId(made);
-    const { conversations, agents } = made.engine;
-    const conversation = await made.conversation();
-    await conversations.update(conversation.id, { status: "closed" });
-    await expect(agents.approve(made.agent.id, id, { decision: "approve" })).rejects.toMatchObject({
+    const { engine, paid, decide, pass, conversation } = await askedToPay();
+    const { id } = await conversation();
+    await engine.conversations.update(id, { status: "closed" });
+    await expect(decide("approve")).rejects.toMatchObject({
       code: "conflict",
       message: "The conversation is closed. Open it again first.",
     });
-    await conversations.update(conversation.id, { status: "open" });
-    await agents.approve(made.agent.id, id, { decision: "approve" });
-    await made.pass();
+    await engine.conversations.update(id, { status: "open" });
+    await decide("approve");
+    await pass();
     expect(paid).toHaveLength(1);
   });
 
   test("is refused after a person has taken over", async () => {
-    const paid: string[] = [];
-    const made = await agency(memory(), { actions: [payOut(paid)], model: payer });
-    await made.ask("Pay me");
-    const id = await awaitingRunId(made);
-    const { approve } = made.engine.agents;
+    const { paid, id, decide, ...made } = await askedToPay();
     await made.engine.conversations.reply((await made.conversation()).id, { body: "This is Eve." });
     // The action would not run, so approving it is a conflict. Denying it is allowed.
-    expect(await outcome(approve(made.agent.id, id, { decision: "approve" }))).toBe("conflict");
-    await approve(made.agent.id, id, { decision: "deny" });
+    expect(await outcome(decide("approve"))).toBe("conflict");
+    await decide("deny");
     await made.pass();
     expect(paid).toEqual([]);
     expect(await made.replies()).toEqual(["awaiting_approval"]);
