@@ -4,12 +4,11 @@ import { expect, it } from "vitest";
 import { sqlite } from "../../../../adapters/storage/sqlite/index.ts";
 import { firstSchema, insertNote, notes } from "../notes.ts";
 import { closing, write } from "../port.ts";
-import { temporaryDirectory, temporaryFile } from "./files.ts";
+import { temporaryDirectory } from "./files.ts";
+import { opened } from "./opened.ts";
 
 it("a backup in one step has one state of the database, and ends while the engine writes", async () => {
-  const file = await temporaryFile();
-  const port = closing(sqlite({ file }));
-  await port.open(firstSchema);
+  const { port, file } = await opened();
   // Several steps of the default 100 pages.
   await write(
     port,

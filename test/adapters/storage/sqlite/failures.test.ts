@@ -12,6 +12,7 @@ import { isLong } from "../../../support/runs.ts";
 import { firstSchema, insertNote, noteById, notes, updateNote } from "../notes.ts";
 import { closing, says, write } from "../port.ts";
 import { temporaryDirectory, temporaryFile } from "./files.ts";
+import { opened } from "./opened.ts";
 
 const importable = (path: string): string => pathToFileURL(resolve(path)).href;
 
@@ -104,9 +105,7 @@ describe("when the SQLite file cannot be used", () => {
   });
 
   it("a database at its maximum size refuses a command in a host transaction, and accepts it once it may grow", async () => {
-    const file = await temporaryFile();
-    const port = closing(sqlite({ file }));
-    await port.open(firstSchema);
+    const { port, file } = await opened();
     const handle = new DatabaseSync(file);
     onTestFinished(() => handle.close());
     const pages = handle.prepare("PRAGMA page_count").get()?.["page_count"];
@@ -124,9 +123,7 @@ describe("when the SQLite file cannot be used", () => {
   });
 
   it("a database that cannot be written is refused with the reason", async () => {
-    const file = await temporaryFile();
-    const before = closing(sqlite({ file }));
-    await before.open(firstSchema);
+    const { port: before, file } = await opened();
     // Root may write any file, so SQLite is told to open this one read-only.
     const readOnly = { code: "storage_unavailable", retryable: true, message: says(/read-only/) };
     await expect(sqlite({ file: `file:${file}?mode=ro` }).open(firstSchema)).rejects.toMatchObject(
@@ -201,9 +198,7 @@ describe("when the SQLite file cannot be used", () => {
   });
 
   it("a commit waits for another connection's transaction without blocking the process", async () => {
-    const file = await temporaryFile();
-    const port = closing(sqlite({ file }));
-    await port.open(firstSchema);
+    const { port, file } = await opened();
     await write(port, insertNote("a"));
     const other = new DatabaseSync(file);
     onTestFinished(() => other.close());
@@ -228,9 +223,7 @@ describe("when the SQLite file cannot be used", () => {
   it.runIf(isLong)(
     "a database that stays locked is unavailable after some seconds, and works again once it is free",
     async () => {
-      const file = await temporaryFile();
-      const port = closing(sqlite({ file }));
-      await port.open(firstSchema);
+      const { port, file } = await opened();
       const other = new DatabaseSync(file);
       onTestFinished(() => other.close());
       other.exec("BEGIN IMMEDIATE");
@@ -251,9 +244,7 @@ describe("when the SQLite file cannot be used", () => {
   );
 
   it("a write that violates a rule of the host application fails permanently, and is not retried", async () => {
-    const file = await temporaryFile();
-    const port = closing(sqlite({ file }));
-    await port.open(firstSchema);
+    const { port, file } = await opened();
     const other = new DatabaseSync(file);
     const rule =
       "BEFORE INSERT ON tidings_notes WHEN new.text = 'no' BEGIN SELECT RAISE(ABORT, 'no'); END";
@@ -268,9 +259,7 @@ describe("when the SQLite file cannot be used", () => {
   it.each(["shared", "exclusive"] as const)(
     "a refused commit of a group with %s access ends its transaction: others can commit, and are noticed",
     async (access) => {
-      const file = await temporaryFile();
-      const port = closing(sqlite({ file }));
-      await port.open(firstSchema);
+      const { port, file } = await opened();
       const group = port.begin(access);
       await group.read([{ index: noteById, key: ["a"], limit: 1 }]);
       const commit = async (): Promise<void> => group.commit([insertNote("a", "\ud800")]);

@@ -16,6 +16,7 @@ import { isLong } from "../../../support/runs.ts";
 import { firstSchema, insertNote, noteById, notes } from "../notes.ts";
 import { closing, says, write } from "../port.ts";
 import { temporaryFile } from "./files.ts";
+import { opened } from "./opened.ts";
 
 /** Writes until the storage refuses. Returns the error and the ids that were acknowledged. */
 async function writeUntilRefused(port: StoragePort, prefix: string) {
@@ -83,9 +84,7 @@ describe("a file that is deleted or replaced while the database is open", () => 
   ];
 
   it.each(faults)("%s refuses commands from then on", async (_, message, damage) => {
-    const file = await temporaryFile();
-    const port = closing(sqlite({ file }));
-    await port.open(firstSchema);
+    const { port, file } = await opened();
     await write(port, insertNote("before"));
     await damage(file);
     const refusal = {
@@ -104,9 +103,7 @@ describe("a file that is deleted or replaced while the database is open", () => 
   });
 
   it("a deleted log loses no commit that was acknowledged, even if the process is killed then", async () => {
-    const file = await temporaryFile();
-    const port = closing(sqlite({ file }));
-    await port.open(firstSchema);
+    const { port, file } = await opened();
     const before = Array.from({ length: 50 }, (_, n) => `a${n}`);
     for (const id of before) await write(port, insertNote(id));
     await rm(`${file}-wal`);
@@ -116,9 +113,7 @@ describe("a file that is deleted or replaced while the database is open", () => 
   });
 
   it("a deleted log loses no commit when a group notices it that has read, even an outdated state", async () => {
-    const file = await temporaryFile();
-    const port = closing(sqlite({ file }));
-    await port.open(firstSchema);
+    const { port, file } = await opened();
     await write(port, insertNote("before"));
     const other = closing(sqlite({ file }));
     await other.open(firstSchema);
@@ -216,9 +211,7 @@ describe("a file that is deleted or replaced while the database is open", () => 
   });
 
   it("checkpoints, other connections and other processes are not damage", async () => {
-    const file = await temporaryFile();
-    const port = closing(sqlite({ file }));
-    await port.open(firstSchema);
+    const { port, file } = await opened();
     const damages: unknown[] = [];
     const unwatch = port.watch?.(
       () => {},
