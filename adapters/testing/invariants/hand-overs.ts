@@ -114,6 +114,8 @@ export async function handedOverAsWritten(world: World): Promise<Finding | undef
     }
   }
   for (const scope of scopes) {
+    const redacted = await findRedacted(world, scope);
+    if (redacted !== undefined) return redacted;
     for (const call of scope.calls) {
       const id = call.message.message_id;
       const found = stored.get(id);
@@ -121,6 +123,19 @@ export async function handedOverAsWritten(world: World): Promise<Finding | undef
         found === undefined ? await problemOfLost(world, scope, id) : problemOf(call, scope, found);
       if (problem !== undefined) return { description: `the carrier got ${problem}`, about: [id] };
     }
+  }
+  return undefined;
+}
+
+/** A hand-over that began after a redaction. The message had nothing left to hand over. */
+async function findRedacted(world: World, scope: WorldScope): Promise<Finding | undefined> {
+  const redacted = new Set<string>();
+  for (const { type, data } of await eventsIn(world, scope)) {
+    if (type === "message.redacted") redacted.add(data.message_id);
+    if (type !== "message.updated" || data.status !== "sending") continue;
+    const { message_id: id } = data;
+    if (!redacted.has(id)) continue;
+    return { description: `${id} was handed over after it was redacted`, about: [id] };
   }
   return undefined;
 }

@@ -40,7 +40,7 @@ export type Invariants = {
   /**
    * The carrier gets each message with the sender, the recipient, the text and the files that the
    * engine stored, and the engine keeps it until its contact is erased. A text that the carrier did
-   * not accept may have been edited since.
+   * not accept may have been edited since. No hand-over begins after a redaction.
    */
   readonly handedOverAsWritten: EngineLaw;
   /**

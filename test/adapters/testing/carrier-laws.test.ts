@@ -88,6 +88,25 @@ test("a message that was edited after the carrier refused it for now is handed o
   await w.check(...Object.values(invariants));
 });
 
+test("a message that is handed over after it was redacted is found", async () => {
+  // The redaction is told, and the text stays.
+  const keepingTexts = planted((writes) =>
+    writes.filter(
+      (write) => write.collection !== messages || !("row" in write) || write.row["body"] !== null,
+    ),
+  );
+  const w = world({ storage: keepingTexts, transports: [scriptedCarrier()] });
+  w.inject("sendFailsBefore");
+  const { id } = await w.run((engine) => engine.messages.send({ to, body: "Card 4111" }));
+  await w.advance(1_000);
+  await w.check(invariants.handedOverAsWritten);
+  await w.run((engine) => engine.messages.redact(id));
+  await w.settle();
+  expect((await invariants.handedOverAsWritten(w))?.description).toBe(
+    `${id} was handed over after it was redacted`,
+  );
+});
+
 test("a message that is handed over for another account is found", async () => {
   const made = await sentOne();
   const { w, call } = made;
