@@ -133,6 +133,18 @@ export const highestRates: FaultRates = {
 /** The names of all faults. */
 export const faultNames = Object.keys(highestRates) as readonly Fault[];
 
+/** The faults that delay a commit, or the reads before it. */
+const delaysOfCommits: ReadonlySet<string> = new Set<Fault>([
+  "commitConflicts",
+  "commitFailsBefore",
+  "commitFailsAfter",
+  "commitSlow",
+  "commitStalls",
+  "readFails",
+  "readSlow",
+  "connectionLost",
+]);
+
 /**
  * How long each part of a call may take at most, in milliseconds. Together the delays stay below
  * the time that an engine may stall while it holds a job: its lease and 60 seconds.
@@ -212,11 +224,13 @@ export class FaultSource {
   #rates: Partial<FaultRates>;
   #injected: Injected[] = [];
   readonly #dice: Dice;
-  #isCalm: boolean;
+  #delaysCommits: boolean;
 
   constructor(rates: Partial<FaultRates>, dice: Dice) {
     this.#rates = rates;
-    this.#isCalm = Object.values(rates).every((rate) => rate === 0);
+    this.#delaysCommits = Object.entries(rates).some(
+      ([name, rate]) => rate > 0 && delaysOfCommits.has(name),
+    );
     this.#dice = dice;
   }
 
@@ -225,13 +239,13 @@ export class FaultSource {
     return this.#rates;
   }
 
-  /** Whether no fault was ever possible. */
-  get isCalm(): boolean {
-    return this.#isCalm;
+  /** Whether a fault that delays commits was ever possible. */
+  get delaysCommits(): boolean {
+    return this.#delaysCommits;
   }
 
   inject(fault: Fault, { after = 0, ...place }: FaultPlace): void {
-    this.#isCalm = false;
+    this.#delaysCommits ||= delaysOfCommits.has(fault);
     this.#injected.push({ ...place, fault, left: after });
   }
 

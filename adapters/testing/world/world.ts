@@ -141,7 +141,7 @@ class EngineWorld<Tx extends object | undefined> implements World<Tx> {
   }
 
   get commitToleranceMs(): number {
-    return (this.#faults.isCalm ? 0 : maxCommitMs) + this.clockToleranceMs;
+    return (this.#faults.delaysCommits ? maxCommitMs : 0) + this.clockToleranceMs;
   }
 
   get reader(): StoragePort["reader"] {

@@ -12,6 +12,7 @@ import {
   world,
   type CarrierCall,
   type Law,
+  type WorldOptions,
 } from "../../../adapters/testing/index.ts";
 import { pagePromise } from "../../../src/operations/index.ts";
 import type { StoragePort } from "../../../src/ports/storage.ts";
@@ -239,24 +240,29 @@ test.each([
   );
 });
 
-test("a delivery that is posted again after it succeeded is found", async () => {
-  const w = await sent(
-    planted((writes) =>
+test.each<[where: string, faults: WorldOptions["faults"]]>([
+  ["without faults", {}],
+  ["whose faults delay no commit", { carrierThrottles: 0.5, crashBeforePost: 0.1 }],
+])(
+  "a delivery that is posted again after it succeeded is found in a world %s",
+  async (_, faults) => {
+    const automatic = planted((writes) =>
       writes.map((write) =>
         "row" in write && write.collection.name === "delivery_attempts"
           ? { ...write, row: { ...write.row, manual: false } }
           : write,
       ),
-    ),
-  );
-  const [hook] = (await w.engine().webhooks.list()).data;
-  const [made] = (await w.engine().webhooks.deliveries(hook?.id ?? "")).data;
-  await w.run((engine) => engine.webhooks.redeliver(hook?.id ?? "", made?.id ?? ""));
-  await w.settle();
-  expect((await invariants.everyEventToItsWebhooks(w))?.description).toMatch(
-    /was posted again in attempt 2, though an earlier one succeeded$/,
-  );
-});
+    );
+    const w = await sent(automatic, { faults });
+    const [hook] = (await w.engine().webhooks.list()).data;
+    const [made] = (await w.engine().webhooks.deliveries(hook?.id ?? "")).data;
+    await w.run((engine) => engine.webhooks.redeliver(hook?.id ?? "", made?.id ?? ""));
+    await w.settle();
+    expect((await invariants.everyEventToItsWebhooks(w))?.description).toMatch(
+      /was posted again in attempt 2, though an earlier one succeeded$/,
+    );
+  },
+);
 
 test("an engine that stores its success after another one took over is not blamed", async () => {
   const w = world({ storage: memory(), transports: [scriptedCarrier()], engines: 2 });
