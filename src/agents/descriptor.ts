@@ -43,8 +43,8 @@ import { approveRun } from "./runs/approve-run.ts";
 import type { ApproveRun } from "./runs/input-types.ts";
 import { getRun, listAllRuns, listConversationRuns, listRuns } from "./runs/reads.ts";
 import { runs } from "./runs/rows.ts";
-import { triggerAgent } from "./runs/trigger-agent.ts";
 import { runSchema } from "./runs/types.ts";
+import { triggerAgent } from "./trigger-agent.ts";
 import { agentSchema } from "./types.ts";
 import { createAgent, removeAgent, updateAgent } from "./write-agent.ts";
 

@@ -26,6 +26,15 @@ export async function assignedAgent(
   return tx.get(agentById, [assignee_id]);
 }
 
+export function mayAnswerIn(
+  agent: AgentRow | undefined,
+  { handler, status, assignee_id }: ConversationRow,
+): agent is AgentRow {
+  return (
+    agent?.enabled === true && handler === "ai" && status !== "closed" && assignee_id === agent.id
+  );
+}
+
 interface AgentInUse {
   readonly agent: AgentRow;
   readonly definition: AgentDefinition;

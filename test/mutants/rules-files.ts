@@ -88,8 +88,8 @@ export const rulesFiles: readonly RulesFile[] = [
     tests: ["test/agents/turns/decision/loop-guard.test.ts"],
   },
   {
-    file: "src/agents/turns/decision/moves.ts",
-    tests: ["test/agents/turns/decision/moves.test.ts"],
+    file: "src/agents/moves.ts",
+    tests: ["test/agents/moves.test.ts"],
   },
   {
     file: "src/agents/runs/rules.ts",

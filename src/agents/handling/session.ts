@@ -16,15 +16,6 @@ import {
 } from "../rows.ts";
 import { playMayQuote } from "../runs/redaction-rules.ts";
 
-export function mayAnswerIn(
-  agent: AgentRow | undefined,
-  { handler, status, assignee_id }: ConversationRow,
-): agent is AgentRow {
-  return (
-    agent?.enabled === true && handler === "ai" && status !== "closed" && assignee_id === agent.id
-  );
-}
-
 interface OpenSession {
   /**
    * Only for a new session or a conversation without a handler: the sequence number of the last

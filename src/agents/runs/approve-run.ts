@@ -2,7 +2,7 @@ import { conversationById, type ConversationRow } from "../../conversations/inde
 import { notFound, TidingsError } from "../../kernel/index.ts";
 import { personOf, showsOutput, type Command } from "../../operations/index.ts";
 import { arm } from "../../queue/index.ts";
-import { mayAnswerIn } from "../handling/session.ts";
+import { mayAnswerIn } from "../find-agent.ts";
 import { turnJob } from "../job-orders.ts";
 import { agentById, type AgentRow } from "../rows.ts";
 import { approveRunSchema, type ApproveRun } from "./input-types.ts";

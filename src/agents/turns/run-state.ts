@@ -1,8 +1,8 @@
 import { conversationById } from "../../conversations/index.ts";
 import type { MessageRow } from "../../messages/index.ts";
 import type { Tx } from "../../store/index.ts";
+import { mayAnswerIn } from "../find-agent.ts";
 import { findUnanswered } from "../handling/answered-messages.ts";
-import { mayAnswerIn } from "../handling/session.ts";
 import { agentById, agentSessionOf } from "../rows.ts";
 import { runById, type RunRow } from "../runs/rows.ts";
 import { answersMessages } from "../runs/rules.ts";

@@ -4,7 +4,7 @@ import { finish, mayPass, retryWhileLeased, type JobHandler } from "../../queue/
 import { background, type Reads, type Tx } from "../../store/index.ts";
 import { toModelAction } from "../actions/show-actions.ts";
 import type { AgentRuntime } from "../agent-options.ts";
-import { mayAnswerIn } from "../handling/session.ts";
+import { mayAnswerIn } from "../find-agent.ts";
 import { agentById } from "../rows.ts";
 import type { RunRow } from "../runs/rows.ts";
 import { beginTurn } from "./begin-turn.ts";

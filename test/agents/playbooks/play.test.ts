@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
+import type { MoveResult } from "../../../src/agents/moves.ts";
 import { playbookErrors } from "../../../src/agents/playbooks/graph-rules.ts";
 import { beginFrame, type Frame } from "../../../src/agents/playbooks/play/frames.ts";
 import { play } from "../../../src/agents/playbooks/play/play.ts";
 import type { PlaybookStep } from "../../../src/agents/playbooks/step-types.ts";
 import type { PinnedPlaybook, PlaybookDefinition } from "../../../src/agents/playbooks/types.ts";
 import { playbookStepOutcomes } from "../../../src/agents/runs/step-types.ts";
-import type { MoveResult } from "../../../src/agents/turns/decision/moves.ts";
 import type { PlaybookId } from "../../../src/kernel/ids.ts";
 import { runs } from "../../support/runs.ts";
 import { pathFaults } from "./path.ts";

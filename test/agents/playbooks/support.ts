@@ -1,5 +1,6 @@
 import { english } from "../../../adapters/language/index.ts";
 import { simulated } from "../../../adapters/testing/index.ts";
+import type { Move, MoveResult, TurnMoves } from "../../../src/agents/moves.ts";
 import {
   beginFrame,
   type FindPlaybook,
@@ -11,7 +12,6 @@ import type { Slot } from "../../../src/agents/playbooks/slot-types.ts";
 import type { PlaybookStep } from "../../../src/agents/playbooks/step-types.ts";
 import type { PinnedPlaybook, PlaybookDefinition } from "../../../src/agents/playbooks/types.ts";
 import type { RunStep } from "../../../src/agents/runs/step-types.ts";
-import type { Move, MoveResult, TurnMoves } from "../../../src/agents/turns/decision/moves.ts";
 import { RunSteps } from "../../../src/agents/turns/execution/run-steps.ts";
 import type { PlaybookId } from "../../../src/kernel/ids.ts";
 

@@ -1,8 +1,8 @@
 /** What a step of a playbook works with, and how a step and a turn of the playbook end. */
 import type { PlaybookId } from "../../../kernel/index.ts";
 import type { Json } from "../../../ports/index.ts";
+import type { ModelFailure } from "../../moves.ts";
 import type { PlaybookStepOutcome } from "../../runs/step-types.ts";
-import type { ModelFailure } from "../../turns/decision/moves.ts";
 import type { PlaybookDefinition } from "../types.ts";
 import type { FindPlaybook, Frame } from "./frames.ts";
 import type { AnswerContext } from "./slots.ts";

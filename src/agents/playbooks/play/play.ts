@@ -3,7 +3,7 @@
  * the contact or an approval, or ends. It yields moves for everything else, so after a crash it can
  * run again with the recorded results.
  */
-import type { TurnMoves } from "../../turns/decision/moves.ts";
+import type { TurnMoves } from "../../moves.ts";
 import {
   beginFrame,
   frameDefinition,

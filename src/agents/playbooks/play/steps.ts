@@ -1,6 +1,6 @@
 import type { Json, ModelHandoff } from "../../../ports/index.ts";
 import { isShort, maxInput } from "../../fields.ts";
-import { act, think, type ModelFailure, type TurnMoves } from "../../turns/decision/moves.ts";
+import { act, think, type ModelFailure, type TurnMoves } from "../../moves.ts";
 import type { Slot } from "../slot-types.ts";
 import type { AskStep, BranchStep, PlaybookStep, RunActionStep } from "../step-types.ts";
 import { namesRead } from "../text-rules.ts";

@@ -1,11 +1,11 @@
 /** Asks the model for an answer to the contact, and decides what follows from it. */
 import type { ModelAnswer } from "../../../ports/index.ts";
+import { act, settle, think, type ModelResult, type TurnMoves } from "../../moves.ts";
 import type { Frame } from "../../playbooks/play/frames.ts";
 import { allowedValues } from "../../playbooks/play/slots.ts";
 import type { NewObservation, TurnFacts } from "../turn-types.ts";
 import { mayFillSlot } from "./guardrails.ts";
 import { handoffFor, handsOffOn, limitsFor, wordsFor, type Handoff } from "./handoff-rules.ts";
-import { act, settle, think, type ModelResult, type TurnMoves } from "./moves.ts";
 import { replyOf } from "./reply-text.ts";
 import {
   beginPlaybook,

@@ -1,4 +1,5 @@
 /** How a turn plays a playbook, and what follows when the playbook stops or ends. */
+import type { TurnMoves } from "../../moves.ts";
 import type { Frame } from "../../playbooks/play/frames.ts";
 import type { PlayEnd } from "../../playbooks/play/play-types.ts";
 import { play, type Played } from "../../playbooks/play/play.ts";
@@ -6,7 +7,6 @@ import type { TurnFacts } from "../turn-types.ts";
 import { answerAside } from "./ask-model.ts";
 import { mayFillSlot } from "./guardrails.ts";
 import { handoffFor, handsOffOn } from "./handoff-rules.ts";
-import type { TurnMoves } from "./moves.ts";
 import { replyOf } from "./reply-text.ts";
 import {
   answerContext,

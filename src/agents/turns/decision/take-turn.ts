@@ -3,12 +3,12 @@
  * decide the next move. The order is fixed: loop guard, hand-off rules, the current playbook, a
  * playbook started by keywords, the model, the fallback text.
  */
+import { act, settle, type TurnMoves } from "../../moves.ts";
 import { triggeredPlaybook } from "../../playbooks/play/trigger-rules.ts";
 import type { RunRequest } from "../../runs/types.ts";
 import type { NewObservation, TurnFacts } from "../turn-types.ts";
 import { askModel } from "./ask-model.ts";
 import { limitHandoff, ruleHandoff, silentHandoff } from "./handoff-rules.ts";
-import { act, settle, type TurnMoves } from "./moves.ts";
 import { playPlaybook } from "./play-playbook.ts";
 import {
   askModelNext,

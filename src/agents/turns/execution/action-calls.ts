@@ -10,9 +10,9 @@ import {
   type Checked,
 } from "../../actions/call-action.ts";
 import type { AgentRuntime } from "../../agent-options.ts";
+import type { Act } from "../../moves.ts";
 import { outcomeOf, withCall, withoutCall } from "../../runs/call-rules.ts";
 import type { ActionCall } from "../../runs/types.ts";
-import type { Act } from "../decision/moves.ts";
 import { recordCall, recordPendingCall, takeBackCall } from "../save-progress.ts";
 import type { BegunTurn, Progress, TurnFacts } from "../turn-types.ts";
 import { actionStep, recordOf } from "./run-steps.ts";

@@ -8,10 +8,10 @@ import {
   type ModelTask,
 } from "../../../ports/index.ts";
 import type { AgentSettings } from "../../agent-options.ts";
+import type { Act, ModelResult, Move, MoveResult, Permissions, Think } from "../../moves.ts";
 import { outcomeOf } from "../../runs/call-rules.ts";
 import type { AgentDefinition } from "../../types.ts";
 import { sendableText } from "../decision/guardrails.ts";
-import type { Act, ModelResult, Move, MoveResult, Permissions, Think } from "../decision/moves.ts";
 import { takeTurn } from "../decision/take-turn.ts";
 import { newTokens } from "../save-progress.ts";
 import type { Progress, TurnOutcome } from "../turn-types.ts";

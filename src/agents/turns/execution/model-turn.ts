@@ -7,10 +7,10 @@ import {
   type ModelTask,
   type ModelTurn,
 } from "../../../ports/index.ts";
+import type { Permissions } from "../../moves.ts";
 import { outcomeOf } from "../../runs/call-rules.ts";
 import type { ActionCall } from "../../runs/types.ts";
 import { wordsFor } from "../decision/handoff-rules.ts";
-import type { Permissions } from "../decision/moves.ts";
 import type { TurnFacts } from "../turn-types.ts";
 
 const maxKnowledge = 8;

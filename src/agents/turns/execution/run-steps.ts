@@ -1,9 +1,9 @@
 import { iso } from "../../../kernel/index.ts";
 import type { Clock, Json } from "../../../ports/index.ts";
+import type { EnterStep, LeaveStep } from "../../moves.ts";
 import { concludedSteps, keptSteps } from "../../runs/rules.ts";
 import type { RunStep } from "../../runs/step-types.ts";
 import type { ActionCall } from "../../runs/types.ts";
-import type { EnterStep, LeaveStep } from "../decision/moves.ts";
 
 /** A call of a model or an action that has ended. */
 interface Call {

@@ -1,11 +1,11 @@
-import { ownAccount } from "../../accounts/index.ts";
+import { ownAccount } from "../accounts/index.ts";
 import {
   contactById,
   contacts,
   findRecipient,
   findSurvivor,
   unknownContact,
-} from "../../contacts/index.ts";
+} from "../contacts/index.ts";
 import {
   beginConversation,
   conversationById,
@@ -14,7 +14,7 @@ import {
   findConversation,
   isActive,
   type ConversationRow,
-} from "../../conversations/index.ts";
+} from "../conversations/index.ts";
 import {
   admitOneMore,
   firstTimeZone,
@@ -24,25 +24,25 @@ import {
   minuteMs,
   TidingsError,
   type FieldError,
-} from "../../kernel/index.ts";
-import type { Command, Services } from "../../operations/index.ts";
-import { StorageConflict, type Json, type Seen } from "../../ports/index.ts";
-import { arm } from "../../queue/index.ts";
-import type { Tx } from "../../store/index.ts";
-import { checkTriggerInput } from "../actions/call-action.ts";
-import { unknownAction } from "../actions/show-actions.ts";
-import { agentToChange, currentDefinition } from "../find-agent.ts";
-import { giveToAgent } from "../handling/change-handler.ts";
-import { openSession } from "../handling/session.ts";
-import { triggeredTurnJob } from "../job-orders.ts";
-import { validValue, type AnswerContext } from "../playbooks/play/slots.ts";
-import { playbookById } from "../playbooks/rows.ts";
-import type { Slot } from "../playbooks/slot-types.ts";
-import { agentSessionOf, agentTriggers, triggersOfAgent, type AgentRow } from "../rows.ts";
-import { triggerAgentSchema, type TriggerAgent } from "./input-types.ts";
-import { runResource } from "./show.ts";
-import type { Run, RunRequest } from "./types.ts";
-import { beginRun } from "./write-run.ts";
+} from "../kernel/index.ts";
+import type { Command, Services } from "../operations/index.ts";
+import { StorageConflict, type Json, type Seen } from "../ports/index.ts";
+import { arm } from "../queue/index.ts";
+import type { Tx } from "../store/index.ts";
+import { checkTriggerInput } from "./actions/call-action.ts";
+import { unknownAction } from "./actions/show-actions.ts";
+import { agentToChange, currentDefinition } from "./find-agent.ts";
+import { giveToAgent } from "./handling/change-handler.ts";
+import { openSession } from "./handling/session.ts";
+import { triggeredTurnJob } from "./job-orders.ts";
+import { validValue, type AnswerContext } from "./playbooks/play/slots.ts";
+import { playbookById } from "./playbooks/rows.ts";
+import type { Slot } from "./playbooks/slot-types.ts";
+import { agentSessionOf, agentTriggers, triggersOfAgent, type AgentRow } from "./rows.ts";
+import { triggerAgentSchema, type TriggerAgent } from "./runs/input-types.ts";
+import { runResource } from "./runs/show.ts";
+import type { Run, RunRequest } from "./runs/types.ts";
+import { beginRun } from "./runs/write-run.ts";
 
 /**
  * Starts a run of a playbook or a single action in a conversation. A job carries it out. A

@@ -3,10 +3,10 @@
  * returns the ending. It has no side effects, so after a crash it runs again with the results that
  * the run has recorded.
  */
-import type { PlaybookId } from "../../../kernel/index.ts";
-import type { Json, ModelAnswer, ModelCall, ModelTask } from "../../../ports/index.ts";
-import type { PlaybookStepOutcome } from "../../runs/step-types.ts";
-import type { ActionCall } from "../../runs/types.ts";
+import type { PlaybookId } from "../kernel/index.ts";
+import type { Json, ModelAnswer, ModelCall, ModelTask } from "../ports/index.ts";
+import type { PlaybookStepOutcome } from "./runs/step-types.ts";
+import type { ActionCall } from "./runs/types.ts";
 
 export type TurnMoves<T> = Generator<Move, T, MoveResult>;
 

@@ -1,12 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { ActionCall } from "../../../../src/agents/runs/types.ts";
-import {
-  act,
-  settle,
-  think,
-  type ModelResult,
-} from "../../../../src/agents/turns/decision/moves.ts";
-import { call } from "../../runs/sample-run.ts";
+import { act, settle, think, type ModelResult } from "../../src/agents/moves.ts";
+import type { ActionCall } from "../../src/agents/runs/types.ts";
+import { call } from "./runs/sample-run.ts";
 
 describe("a move", () => {
   const outcome = { status: "done", output: 1 } as const;
