@@ -1,9 +1,9 @@
 import type { Module } from "../operations/index.ts";
 import type { JobTable } from "../queue/index.ts";
 import { callConsumer } from "./consumers/call-consumer.ts";
+import type { ConsumerRuntime } from "./consumers/consumers.ts";
 import { continueRemoval } from "./consumers/remove-consumer.ts";
 import { consumerEvents, consumers } from "./consumers/rows.ts";
-import type { ConsumerRuntime } from "./consumers/types.ts";
 import { events } from "./rows.ts";
 
 const jobs: Pick<JobTable<ConsumerRuntime>, "consume" | "remove-consumer"> = {

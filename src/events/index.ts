@@ -20,12 +20,11 @@ export { eraseConsumerErrors, eraseConsumerErrorsOfKeys } from "./consumers/queu
 export type {
   ConsumeOptions,
   ConsumerContext,
-  ConsumerRuntime,
   ConsumerBacklog,
   EventConsumer,
   ParkedEvent,
 } from "./consumers/types.ts";
-export { type Consumer, Consumers } from "./consumers/consumers.ts";
+export { type Consumer, type ConsumerRuntime, Consumers } from "./consumers/consumers.ts";
 export { eventRoutes } from "./routes.ts";
 export { eventStream, type StreamEvents, typingItem } from "./streams/event-stream.ts";
 export { follow, type StreamBatch } from "./streams/follow.ts";

@@ -9,13 +9,13 @@ import {
 } from "../../queue/index.ts";
 import { background } from "../../store/index.ts";
 import { ownEvent } from "../rows.ts";
+import type { ConsumerRuntime, RunningConsumer } from "./consumers.ts";
 import {
   failConsumerEvent,
   nextConsumerEvent,
   takeConsumerEvent,
   type NextConsumerEvent,
 } from "./queued-events.ts";
-import type { ConsumerRuntime, LocalConsumer } from "./types.ts";
 
 /**
  * The deadline of a handler in milliseconds. It is well within a lease, and limits how long other
@@ -30,7 +30,7 @@ const maxErrorLength = 500;
 /** A run of the job of one key. */
 interface KeyRun extends JobRun {
   readonly claim: Claim<"consume">;
-  readonly consumer: LocalConsumer;
+  readonly consumer: RunningConsumer;
 }
 
 type Handled = "done" | "aborted" | { readonly error: unknown };
@@ -63,7 +63,7 @@ class ConsumerCalls {
   async #drain(run: KeyRun): Promise<void> {
     const { store } = this.#runtime;
     const { claim, consumer, stopping } = run;
-    for (let i = 0; i < maxInARow && !consumer.isStopped() && !stopping.aborted; i++) {
+    for (let i = 0; i < maxInARow && !consumer.isStopped && !stopping.aborted; i++) {
       const next = await store.commitUnscoped((tx) => nextConsumerEvent(tx, claim), background);
       if (next === undefined) return;
       const handled = await this.#handle(next, run);

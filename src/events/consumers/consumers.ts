@@ -7,6 +7,7 @@ import {
   parseOptions,
   TidingsError,
 } from "../../kernel/index.ts";
+import type { Runtime } from "../../operations/index.ts";
 import type { Clock, Logger, Write } from "../../ports/index.ts";
 import type { Lane } from "../../queue/index.ts";
 import type { Store } from "../../store/index.ts";
@@ -16,14 +17,7 @@ import { ConsumerReader } from "./consumer-reader.ts";
 import { resumeConsumerEvent, skipConsumerEvent } from "./queued-events.ts";
 import { listParked } from "./reads.ts";
 import { removeConsumer } from "./remove-consumer.ts";
-import type {
-  ConsumeOptions,
-  ConsumerBacklog,
-  EventConsumer,
-  LocalConsumer,
-  LocalConsumers,
-  ParkedEvent,
-} from "./types.ts";
+import type { ConsumeOptions, ConsumerBacklog, EventConsumer, ParkedEvent } from "./types.ts";
 
 /**
  * A consumer of events that runs in this engine. Its progress is stored: engines with a consumer of
@@ -73,8 +67,13 @@ interface ConsumerSetup extends ConsumeOptions {
   readonly handler: EventConsumer<object | undefined>;
 }
 
+/** The dependencies of the consumer jobs. */
+export interface ConsumerRuntime extends Runtime {
+  readonly consumers: Consumers;
+}
+
 /** The consumers of one engine. */
-export class Consumers implements LocalConsumers {
+export class Consumers {
   readonly #options: ConsumersOptions;
   readonly #running = new Map<string, RunningConsumer>();
   /** Wakes the loop that runs the jobs. Set while the engine is started. */
@@ -123,8 +122,12 @@ export class Consumers implements LocalConsumers {
     return this.#running.get(name);
   }
 
+  /**
+   * Whether this engine runs the jobs of a lane. False only for consumers that are not set up here,
+   * or were stopped.
+   */
   serves(lane: Lane): boolean {
-    return lane.kind !== "consume" || this.#running.get(lane.consumer)?.isStopped() === false;
+    return lane.kind !== "consume" || this.#running.get(lane.consumer)?.isStopped === false;
   }
 
   /** @throws TidingsError `not_found`; `invalid_option` while the consumer runs in this engine */
@@ -168,19 +171,22 @@ export class Consumers implements LocalConsumers {
 }
 
 /** The handler and the log reader of a consumer. */
-class RunningConsumer implements LocalConsumer {
-  readonly handler: LocalConsumer["handler"];
+export class RunningConsumer {
+  readonly handler: ConsumerSetup["handler"];
   readonly reader: ConsumerReader;
   readonly #runs = new Set<Promise<void>>();
-  #stopped = false;
+  #isStopped = false;
 
-  constructor(handler: LocalConsumer["handler"], reader: ConsumerReader) {
+  constructor(handler: ConsumerSetup["handler"], reader: ConsumerReader) {
     this.handler = handler;
     this.reader = reader;
   }
 
-  readonly isStopped = (): boolean => this.#stopped;
+  get isStopped(): boolean {
+    return this.#isStopped;
+  }
 
+  /** Tracks a running job, so that `stop` can wait for it. */
   async during(run: Promise<void>): Promise<void> {
     this.#runs.add(run);
     try {
@@ -192,7 +198,7 @@ class RunningConsumer implements LocalConsumer {
   }
 
   async stop(): Promise<void> {
-    this.#stopped = true;
+    this.#isStopped = true;
     await this.reader.stop();
     await Promise.allSettled(this.#runs);
   }

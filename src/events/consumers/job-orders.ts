@@ -1,8 +1,11 @@
 import type { JobOrder, Lane } from "../../queue/index.ts";
-import type { ConsumerKey } from "./types.ts";
+import type { ConsumerEventRow } from "./rows.ts";
 
 /** The job that calls the handler with the events of one key, in order. */
-export function consumeJob({ consumer, key }: ConsumerKey, due_at: number): JobOrder<"consume"> {
+export function consumeJob(
+  { consumer, key }: Pick<ConsumerEventRow, "consumer" | "key">,
+  due_at: number,
+): JobOrder<"consume"> {
   return {
     kind: "consume",
     key: { consumer, key },

@@ -1,4 +1,5 @@
 import { notFound } from "../../kernel/index.ts";
+import type { Runtime } from "../../operations/index.ts";
 import {
   arm,
   disarm,
@@ -19,7 +20,6 @@ import {
   consumers,
   type ConsumerRow,
 } from "./rows.ts";
-import type { ConsumerRuntime } from "./types.ts";
 
 /** Rows of each kind that one transaction removes. */
 const chunk = 200;
@@ -57,7 +57,7 @@ export async function isBeingRemoved(tx: UnscopedTx, { name }: ConsumerRow): Pro
 }
 
 /** Continues the removal of a consumer, because the process that began it ended early. */
-export function continueRemoval(runtime: ConsumerRuntime): JobHandler<"remove-consumer"> {
+export function continueRemoval(runtime: Runtime): JobHandler<"remove-consumer"> {
   return (claim, run) => {
     const { consumer } = claim.key;
     const removeIfLeased = async (tx: UnscopedTx): Promise<ChunkResult> =>

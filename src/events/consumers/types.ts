@@ -1,6 +1,4 @@
 import type { EventId, Scope } from "../../kernel/index.ts";
-import type { Runtime } from "../../operations/index.ts";
-import type { Lane } from "../../queue/index.ts";
 import type { EventEnvelope } from "../types.ts";
 
 /** The context of a handler call. */
@@ -67,36 +65,4 @@ export interface ConsumerBacklog {
    * It reads no more while 100 conversations are due.
    */
   readonly unread_since: string | null;
-}
-
-/** A consumer whose handler is set up in this engine. */
-export interface LocalConsumer {
-  readonly handler: EventConsumer<object | undefined>;
-  readonly isStopped: () => boolean;
-  /** Tracks a running job, so that `stop` can wait for it. */
-  during(run: Promise<void>): Promise<void>;
-}
-
-/**
- * Events with the same key are handled in order. The key is the id of the conversation, otherwise
- * of the contact, otherwise of the event.
- */
-export interface ConsumerKey {
-  readonly consumer: string;
-  readonly key: string;
-}
-
-/** The consumers that are set up in this engine. */
-export interface LocalConsumers {
-  get(name: string): LocalConsumer | undefined;
-  /**
-   * Whether this engine runs the jobs of a lane. False only for consumers that are not set up here,
-   * or were stopped.
-   */
-  serves(lane: Lane): boolean;
-}
-
-/** The dependencies of the consumer jobs. */
-export interface ConsumerRuntime extends Runtime {
-  readonly consumers: LocalConsumers;
 }
