@@ -1,17 +1,13 @@
 import { scopeKey, type Scope } from "../../kernel/index.ts";
-import type { LiveItem, LiveSubscription, StreamFilter } from "../../operations/index.ts";
-import type { Clock, Logger, Write } from "../../ports/index.ts";
+import type { LiveItem, LiveSubscription, Runtime, StreamFilter } from "../../operations/index.ts";
+import type { Write } from "../../ports/index.ts";
 import { Follower, type Step } from "../../queue/index.ts";
-import type { Reads, Store } from "../../store/index.ts";
+import type { Reads } from "../../store/index.ts";
 import { eventResource, eventsByPosition, eventsOfAccount, type EventRow } from "../rows.ts";
 import { LogWatcher } from "./log-watcher.ts";
 import { Subscribers } from "./subscribers.ts";
 
-interface EventFeedOptions {
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly logger: Logger;
-}
+type EventFeedOptions = Pick<Runtime, "store" | "clock" | "logger">;
 
 /** Events that may wait in one subscription. */
 const maxWaiting = 1_000;

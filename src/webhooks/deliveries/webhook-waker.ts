@@ -1,5 +1,5 @@
 import type { Scope, WebhookId } from "../../kernel/index.ts";
-import type { Clock, Logger } from "../../ports/index.ts";
+import type { Runtime } from "../../operations/index.ts";
 import { arm, Follower, type Step } from "../../queue/index.ts";
 import { background, unscoped, type Store, type Tx, type UnscopedTx } from "../../store/index.ts";
 import { deliverJob, discardJob } from "../job-orders.ts";
@@ -12,12 +12,6 @@ import {
   type DeliveryRow,
 } from "../rows.ts";
 import { pausedUntil } from "../rules.ts";
-
-interface WebhookWakerOptions {
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly logger: Logger;
-}
 
 /** Deliveries per read. */
 const pageSize = 500;
@@ -37,7 +31,7 @@ export class WebhookWaker {
   #cursor: number | undefined;
   #unsubscribe = (): void => {};
 
-  constructor(options: WebhookWakerOptions) {
+  constructor(options: Pick<Runtime, "store" | "clock" | "logger">) {
     this.#store = options.store;
     this.#follower = new Follower({
       ...options,

@@ -58,8 +58,8 @@ export class WebhookDrain {
     this.#ended = new EndedAttempts({
       ...options,
       job: this.#job,
-      isAnyUnderWay: () => this.#requests.isAnyUnderWay,
-      isAnyWaiting: () => !this.#ahead.isEmpty,
+      requests: this.#requests,
+      ahead: this.#ahead,
       onRecorded: (batch) => this.#onRecorded(batch),
     });
     const deadlineMs = webhooks.deadlineSeconds * 1_000 + graceMs;

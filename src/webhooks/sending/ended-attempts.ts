@@ -1,6 +1,8 @@
 import type { Claim } from "../../queue/index.ts";
 import type { WebhookRuntime } from "../options.ts";
 import type { DrainJob } from "./drain-job.ts";
+import type { DrainRequests } from "./drain-requests.ts";
+import type { ReadAhead } from "./read-ahead.ts";
 import { recordAttempts, type UnrecordedAttempt } from "./record-attempts.ts";
 import { isSuccess } from "./schedule.ts";
 
@@ -11,10 +13,10 @@ interface EndedAttemptsOptions {
   readonly runtime: Pick<WebhookRuntime, "store">;
   readonly claim: Claim<"deliver">;
   readonly job: DrainJob;
-  /** Whether other attempts are under way. */
-  readonly isAnyUnderWay: () => boolean;
-  /** Whether deliveries that were read wait for their attempt. */
-  readonly isAnyWaiting: () => boolean;
+  /** The requests of other attempts. */
+  readonly requests: DrainRequests;
+  /** The deliveries that wait for their attempt. */
+  readonly ahead: ReadAhead;
   /** Called after each batch. */
   readonly onRecorded: (batch: readonly UnrecordedAttempt[]) => void;
 }
@@ -47,14 +49,14 @@ export class EndedAttempts {
 
   /** Records the attempts, one batch after the other. */
   async record(): Promise<void> {
-    const { claim, job, isAnyUnderWay, isAnyWaiting, onRecorded } = this.#options;
+    const { claim, job, requests, ahead, onRecorded } = this.#options;
     if (this.#isRecording) return;
     this.#isRecording = true;
     while (this.#unrecorded.length > 0) {
       await this.#waitForBatch();
       const batch = this.#unrecorded;
       this.#unrecorded = [];
-      const mayEnd = !isAnyUnderWay() && !isAnyWaiting();
+      const mayEnd = !requests.isAnyUnderWay && ahead.isEmpty;
       this.#mayEndDrain = mayEnd;
       await job.trackLease(() => job.commit((tx) => recordAttempts(tx, claim, batch, { mayEnd })));
       this.#mayEndDrain = false;
@@ -69,10 +71,10 @@ export class EndedAttempts {
    * are recorded together.
    */
   async #waitForBatch(): Promise<void> {
-    const { runtime, isAnyUnderWay } = this.#options;
+    const { runtime, requests } = this.#options;
     for (let before = 0; before < this.#unrecorded.length && this.#unrecorded.length < fullBatch;) {
       before = this.#unrecorded.length;
-      if (isAnyUnderWay()) await runtime.store.yieldToEventLoop();
+      if (requests.isAnyUnderWay) await runtime.store.yieldToEventLoop();
     }
   }
 }
