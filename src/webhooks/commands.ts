@@ -156,11 +156,11 @@ export const removeWebhook: Command<ById, void> = {
  * @throws TidingsError `not_found`
  */
 export async function requireWebhook(
-  tx: Tx,
+  within: Pick<Tx, "get">,
   id: string,
   options?: ReadOptions,
 ): Promise<Seen<WebhookRow>> {
-  const webhook = await tx.get(webhookById, [id], options);
+  const webhook = await within.get(webhookById, [id], options);
   if (webhook === undefined) throw notFound("webhook");
   return webhook;
 }

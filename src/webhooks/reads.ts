@@ -1,7 +1,8 @@
 import { byIdSchema, notFound, type ById, type Page } from "../kernel/index.ts";
 import { listQuery, shownPage, type Query } from "../operations/index.ts";
-import type { KeyValue, Seen } from "../ports/index.ts";
+import type { KeyValue } from "../ports/index.ts";
 import { scanAcross, type Reads } from "../store/index.ts";
+import { requireWebhook } from "./commands.ts";
 import { storedStatuses } from "./deliveries/delivery-rules.ts";
 import {
   deliveryOfWebhookSchema,
@@ -18,7 +19,6 @@ import {
   deliveryById,
   maxAttemptsRead,
   maxWebhooks,
-  webhookById,
   webhooks,
   type DeliveryRow,
   type WebhookRow,
@@ -30,7 +30,7 @@ export const getWebhook: Query<ById, Webhook> = {
   kind: "query",
   name: "webhooks.get",
   input: () => byIdSchema,
-  run: async (reads, { id }) => webhookResource(await readWebhook(reads, id)),
+  run: async (reads, { id }) => webhookResource(await requireWebhook(reads, id)),
 };
 
 /** A webhook that waits, with the oldest of its deliveries that have not succeeded or failed. */
@@ -70,7 +70,7 @@ export const listDeliveries: Query<ListDeliveries, Page<DeliveryWithAttempts>> =
   input: () => listDeliveriesSchema,
   async run(reads, { limit, cursor, ...filters }, call, now) {
     const { id, status, event_type } = filters;
-    const webhook = await readWebhook(reads, id);
+    const webhook = await requireWebhook(reads, id);
     const index = deliveriesOfWebhook;
     const list = {
       index,
@@ -119,7 +119,7 @@ export const getDelivery: Query<DeliveryOfWebhook, DeliveryWithBody> = {
       limit: maxAttemptsRead,
     } as const;
     const [webhook, delivery, attempts] = await Promise.all([
-      readWebhook(reads, id),
+      requireWebhook(reads, id),
       reads.get(deliveryById, key),
       reads.range(range),
     ]);
@@ -127,12 +127,6 @@ export const getDelivery: Query<DeliveryOfWebhook, DeliveryWithBody> = {
     return { ...withAttempts(delivery, webhook, attempts, now), body: delivery.body };
   },
 };
-
-async function readWebhook(reads: Reads, id: string): Promise<Seen<WebhookRow>> {
-  const webhook = await reads.get(webhookById, [id]);
-  if (webhook === undefined) throw notFound("webhook");
-  return webhook;
-}
 
 /** The number of attempts that each delivery of a list shows. A response can have 16 KiB. */
 const maxAttemptsShown = 5;

@@ -1,7 +1,7 @@
 import type { Clock, Logger, Write } from "../../ports/index.ts";
 import type { Store } from "../../store/index.ts";
 import { FailureLog } from "../failure-log.ts";
-import { poolOf, remoteOf, type Lane, type Pool } from "../jobs/lane.ts";
+import { poolOf, type Lane, type Pool } from "../jobs/lane.ts";
 import { jobs, type JobRow } from "../jobs/rows.ts";
 import { WakeFlag } from "../wake-flag.ts";
 import { beginAtOnce } from "./begin-at-once.ts";
@@ -317,16 +317,12 @@ export class Dispatcher {
 
   /**
    * Returns how long a due job of a lane is left to other engines, in milliseconds: 0 if this
-   * engine can run it, Infinity if it must not now. An engine that has the job's remote takes the
-   * job within one poll, or serves others of the remote. If no engine has the remote, this one
-   * takes the job later, so that the job's messages expire.
+   * engine can run it, Infinity if it must not now.
    */
   #waitForOthersMs(lane: Lane, now: number): number {
     // A newer version of the engine on this storage may have other kinds of jobs.
     if (!(lane.kind in this.#options.handlers) || !this.#options.serves(lane)) return Infinity;
-    const remote = remoteOf(lane);
-    if (remote === undefined || this.#options.remotes.has(remote)) return 0;
-    return this.#othersRemotes.isServed(remote, now) ? Infinity : pollMs + extraMs;
+    return this.#othersRemotes.waitMs(lane, now);
   }
 
   /** Wakes the loop when a written job is due before the loop would wake. */

@@ -1,5 +1,5 @@
 import { scan, type UnscopedReads } from "../../store/index.ts";
-import { decodeLane, poolOf, remoteOf, type Pool } from "../jobs/lane.ts";
+import { decodeLane, poolOf, remoteOf, type Lane, type Pool } from "../jobs/lane.ts";
 import { leaseMs } from "../jobs/lease.ts";
 import { jobsByDueTime, type StoredJobName } from "../jobs/rows.ts";
 import type { DueJob } from "./round-robin.ts";
@@ -10,7 +10,10 @@ interface OthersRemotesOptions {
   readonly remotes: ReadonlySet<string>;
   /** Whether this engine runs a job. */
   readonly isRunning: (job: StoredJobName) => boolean;
-  /** How long the jobs of a remote that another engine serves are left to it, in milliseconds. */
+  /**
+   * How long the jobs of a remote that this engine lacks are left to others, in milliseconds. While
+   * an engine serves the remote, they are left to it for so long again and again.
+   */
   readonly leftMs: number;
 }
 
@@ -28,29 +31,40 @@ export class OthersRemotes {
     this.#options = options;
   }
 
-  /** Whether another engine has served a remote not long ago. */
-  isServed(remote: string, now: number): boolean {
+  /**
+   * Returns how long a due job of a lane is left to other engines, in milliseconds: 0 if this
+   * engine has its remote, Infinity while another one serves it. An engine that has the remote
+   * takes the job within one poll, or serves others of the remote. If no engine has it, this one
+   * takes the job later, so that the job's messages expire.
+   */
+  waitMs(lane: Lane, now: number): number {
+    const { leftMs } = this.#options;
+    const remote = this.#missingRemoteOf(lane);
+    if (remote === undefined) return 0;
     const until = this.#leftUntil.get(remote) ?? -Infinity;
     // The clock may have been set back.
-    return now < until && until <= now + this.#options.leftMs;
+    return now < until && until <= now + leftMs ? Infinity : leftMs;
   }
 
   /** Returns the jobs without those of remotes that other engines serve. */
   async leave(found: readonly DueJob[], now: number): Promise<readonly DueJob[]> {
-    const { remotes, leftMs } = this.#options;
     const pools = new Map<string, Pool>();
     for (const { lane } of found) {
-      const remote = remoteOf(lane);
-      if (remote !== undefined && !remotes.has(remote)) pools.set(remote, poolOf(lane));
+      const remote = this.#missingRemoteOf(lane);
+      if (remote !== undefined) pools.set(remote, poolOf(lane));
     }
     if (pools.size === 0) return found;
     const checks = [...pools].map(async ([remote, pool]) => {
-      if (await this.#isLeasedByOthers(remote, pool, now)) {
-        this.#leftUntil.set(remote, now + leftMs);
-      }
+      const isServed = await this.#isLeasedByOthers(remote, pool, now);
+      if (isServed) this.#leftUntil.set(remote, now + this.#options.leftMs);
     });
     await Promise.all(checks);
-    return found.filter(({ lane }) => !this.isServed(remoteOf(lane) ?? "", now));
+    return found.filter(({ lane }) => this.waitMs(lane, now) < Infinity);
+  }
+
+  #missingRemoteOf(lane: Lane): string | undefined {
+    const remote = remoteOf(lane);
+    return remote !== undefined && this.#options.remotes.has(remote) ? undefined : remote;
   }
 
   /** Looks for a lease, the last ones first. Leased jobs are in the order of their leases' ends. */
