@@ -20,16 +20,16 @@ const leveled = z.unknown().refine((value) => hasLevels(value, maxLevels), {
 export const json: z.ZodType<Json> = leveled.pipe(z.json());
 
 /** The maximum length of the input of an action as JSON, in characters. */
-export const maxInput = 16_384;
+export const maxInputCharacters = 16_384;
 
-const tooLong = { error: `must have at most ${maxInput} characters as JSON` };
+const tooLong = { error: `must have at most ${maxInputCharacters} characters as JSON` };
 
 /**
  * A JSON value for the input of an action or for a slot. What is clearly too long is refused first:
  * zod takes almost a second for 1 MiB of very short values.
  */
 export const actionInput: z.ZodType<Json> = leveled
-  .refine((value) => roomAfter(value, maxInput) >= 0, { ...tooLong, abort: true })
+  .refine((value) => roomAfter(value, maxInputCharacters) >= 0, { ...tooLong, abort: true })
   .pipe(z.json())
   .refine(isShort, tooLong);
 
@@ -38,7 +38,9 @@ export const actionInput: z.ZodType<Json> = leveled
  * many megabytes, so only a value that seems short is written as JSON.
  */
 export function isShort(value: Json): boolean {
-  return roomAfter(value, maxInput) >= 0 && JSON.stringify(value).length <= maxInput;
+  return (
+    roomAfter(value, maxInputCharacters) >= 0 && JSON.stringify(value).length <= maxInputCharacters
+  );
 }
 
 /**

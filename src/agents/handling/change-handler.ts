@@ -49,8 +49,7 @@ export const assignConversation: Command<AssignConversation, Conversation> = {
     if (handler === "queue" && conversation.handler === "human") {
       const reason = "The conversation was unassigned.";
       // A snooze stays: a person chose when the conversation needs somebody again.
-      const facts = { rule: null, reason, summary: "", keepsSnooze: true };
-      return showConversation(tx, await handOff(tx, conversation, facts));
+      return showConversation(tx, await handOff(tx, conversation, { reason, keepsSnooze: true }));
     }
     const patch = {
       assignee_type: assignee?.type ?? null,
@@ -78,7 +77,7 @@ export const handOffConversation: Command<HandOffConversation, Conversation> = {
   shows: showsOutput,
   async run(tx, { id, reason, summary = "" }) {
     const found = await touchActiveConversation(tx, id);
-    return showConversation(tx, await handOff(tx, found, { rule: null, reason, summary }));
+    return showConversation(tx, await handOff(tx, found, { reason, summary }));
   },
 };
 

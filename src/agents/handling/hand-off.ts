@@ -34,10 +34,11 @@ const maxReadForIds = 30;
 
 /** What a hand-off tells the people who take over. */
 export interface HandoffFacts {
-  /** Null if no rule of the agent asks for the hand-off. */
-  readonly rule: HandoffCause | null;
+  /** Null, as by default, if no rule of the agent asks for the hand-off. */
+  readonly rule?: HandoffCause | null;
   readonly reason: string;
-  readonly summary: string;
+  /** Default: empty. */
+  readonly summary?: string;
   /**
    * The run that hands off. The event's id is derived from it, so that erasing the run's words also
    * finds the event.
@@ -54,7 +55,7 @@ export interface HandoffFacts {
 export async function handOff(
   tx: Tx,
   before: Seen<ConversationRow>,
-  { rule, reason, summary, run_id, keepsSnooze = false }: HandoffFacts,
+  { rule = null, reason, summary = "", run_id, keepsSnooze = false }: HandoffFacts,
 ): Promise<Seen<ConversationRow>> {
   if (before.handler === "queue") return before;
   // A person is unassigned. An agent stays assigned, so that people can hand the conversation back
@@ -110,7 +111,7 @@ const causesForGood: ReadonlySet<HandoffCause | null> = new Set([
 async function waitForPeople(
   tx: Tx,
   conversation: ConversationRow,
-  { rule, from }: Pick<HandoffFacts, "rule"> & { readonly from: Handler },
+  { rule, from }: { readonly rule: HandoffCause | null; readonly from: Handler },
 ): Promise<void> {
   const session = await tx.get(agentSessionOf, [conversation.id]);
   if (session === undefined) return;

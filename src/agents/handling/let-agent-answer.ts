@@ -76,28 +76,20 @@ async function renewSession(
   { session, before, isReopened, reopenMs }: Renewal,
 ): Promise<void> {
   const isSilent = session !== undefined && session.updated_at < tx.now - reopenMs;
+  const isHandling = conversation.handler === "ai";
   if (session !== undefined && (isReopened || isSilent)) tx.remove(agentSessions, session);
+  let heard_through = before;
+  if (session !== undefined && !isReopened) {
+    // An agent that was silent still answers the messages that came to it meanwhile.
+    if (isHandling) heard_through = session.heard_through;
+    // An agent that the conversation was taken from answers what the host application has not
+    // answered since.
+    else if (!isSilent) heard_through = await answeredThrough(tx, conversation);
+  }
   // The counts carry over. Otherwise an agent that closes its conversations could talk to a machine
   // for ever.
-  const counts = conversation.handler === "ai" && !isSilent ? session : undefined;
-  const current = isReopened ? undefined : session;
-  const heard_through = await lastHeard(tx, conversation, current, { before, isSilent });
+  const counts = isHandling && !isSilent ? session : undefined;
   await openSession(tx, conversation, agent, { heard_through, guarded_from: before, counts });
-}
-
-/** Returns the sequence number of the last message up to `before` that needs no answer. */
-async function lastHeard(
-  tx: Tx,
-  conversation: ConversationRow,
-  session: AgentSessionRow | undefined,
-  { before, isSilent }: { readonly before: number; readonly isSilent: boolean },
-): Promise<number> {
-  if (session === undefined) return before;
-  // An agent that was silent still answers the messages that came to it meanwhile.
-  if (conversation.handler === "ai") return session.heard_through;
-  // An agent that the conversation was taken from answers what the host application has not
-  // answered since.
-  return isSilent ? before : answeredThrough(tx, conversation);
 }
 
 /**

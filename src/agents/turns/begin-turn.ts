@@ -195,7 +195,7 @@ async function handOffIfUnable(
   const { handler, status, assignee_type } = conversation;
   if (handler !== "ai" || status === "closed" || assignee_type !== "agent") return undefined;
   const reason = agent === undefined ? "The agent was deleted." : "The agent is disabled.";
-  await handOff(tx, conversation, { rule: null, reason, summary: "" });
+  await handOff(tx, conversation, { reason });
   return undefined;
 }
 

@@ -99,7 +99,7 @@ function columnsOf(
   { steps, calls, read_from, usage, playbook_id, handoff, result }: TurnOutcome,
   { message_id, error }: SendResult,
 ) {
-  const why = handoff && { rule: handoff.rule, reason: handoff.reason };
+  const why = handoff && { rule: handoff.rule ?? null, reason: handoff.reason };
   return {
     steps,
     calls,
@@ -117,11 +117,7 @@ function columnsOf(
  */
 function refusal({ request }: RunRow, { error }: SendResult): TurnOutcome["handoff"] {
   if (error === null || error.code === "recipient_opted_out" || request !== null) return null;
-  return {
-    rule: null,
-    reason: storable(`The reply was refused: ${error.error}`, 500),
-    summary: "",
-  };
+  return { reason: storable(`The reply was refused: ${error.error}`, 500) };
 }
 
 function updateSession(
@@ -225,12 +221,7 @@ export async function failTurn(
     const conversation =
       session === null
         ? current.conversation
-        : await handOff(tx, current.conversation, {
-            rule: null,
-            reason,
-            summary: "",
-            run_id: run.id,
-          });
+        : await handOff(tx, current.conversation, { reason, run_id: run.id });
     endRun(tx, conversation, run, { status: "failed", result: { error: reason } });
   }
   await finishTurnJob(tx, claim, { hasMore: true });

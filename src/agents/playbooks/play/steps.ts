@@ -1,5 +1,5 @@
 import type { Json, ModelHandoff } from "../../../ports/index.ts";
-import { isShort, maxInput } from "../../fields.ts";
+import { isShort, maxInputCharacters } from "../../fields.ts";
 import { act, think, type ModelFailure, type TurnMoves } from "../../moves.ts";
 import type { Slot } from "../slot-types.ts";
 import type { AskStep, BranchStep, PlaybookStep, RunActionStep } from "../step-types.ts";
@@ -80,7 +80,7 @@ function slotValuesOf(
 function* takeRun(step: RunActionStep, context: StepContext): TurnMoves<Outcome> {
   const input = context.frame.input ?? inputOf(step, context);
   if (!isShort(input)) {
-    const reason = `The input of ${step.action} has more than ${maxInput} characters as JSON.`;
+    const reason = `The input of ${step.action} has more than ${maxInputCharacters} characters as JSON.`;
     return takeFailure(step, reason);
   }
   const outcome = yield* act(step.action, input);
