@@ -110,7 +110,7 @@ const apiKeyRoutes: readonly ApiRoute[] = [
     description:
       "Gives the key a new secret. The old secret stays valid for a grace period. A key cannot " +
       "rotate a key that has scopes that it lacks, or that expires later than the secret of the " +
-      "request. An expired key cannot be rotated: the response is 409 `conflict`.",
+      "request. An expired or revoked key cannot be rotated: the response is 409 `conflict`.",
     response: apiKeyWithSecretSchema,
     example: { grace_seconds: 3_600 },
   },

@@ -280,7 +280,11 @@ describe.each(storages)("accounts on $name", ({ name, open }) => {
     const sixth = await one.apiKeys.rotate(first.id);
     await one.apiKeys.revoke(first.id);
     expect([await status(fifth.secret), await status(sixth.secret)]).toEqual([401, 401]);
-    await expect(one.apiKeys.rotate(first.id)).rejects.toMatchObject({ code: "not_found" });
+    await expect(one.apiKeys.rotate(first.id)).rejects.toMatchObject({
+      code: "conflict",
+      detail: "The API key was revoked. Create a new one.",
+    });
+    expect((await one.apiKeys.list()).data.map(({ id }) => id)).toContain(first.id);
   });
 });
 

@@ -112,7 +112,7 @@ export function mintKey(
 
 /**
  * Gives a key a new secret. The old secret stays valid for the grace period. An older secret that
- * is still in its grace period ends now. An expired key stays expired, so it cannot be rotated.
+ * is still in its grace period ends now. An expired or revoked key stays so: it cannot be rotated.
  */
 export const rotateKey: Command<RotateApiKey, ApiKeyWithSecret> = {
   kind: "command",
@@ -122,8 +122,12 @@ export const rotateKey: Command<RotateApiKey, ApiKeyWithSecret> = {
   survivesReset: true,
   async run(tx, { id, grace_seconds = defaultGraceSeconds }, { scope, caller, services }) {
     const key = await tx.get(keyById, [id]);
-    if (key === undefined || key.revoked_at !== null) throw notFound("API key");
+    if (key === undefined) throw notFound("API key");
     checkScopes(key.scopes, caller, "Rotating a key needs all of its scopes.");
+    // The list still shows it.
+    if (key.revoked_at !== null) {
+      throw new TidingsError("conflict", "The API key was revoked. Create a new one.");
+    }
     if (hasExpired(key, tx.now)) throw new TidingsError("conflict", keyExpired);
     if (outlives(key.expires_at, await expiryOf(tx, caller))) {
       throw new TidingsError(

@@ -55,7 +55,7 @@ export interface ApiKeys {
   /**
    * Gives the key a new secret, which only this call returns. The old secret stays valid for the
    * grace time.
-   * @throws TidingsError `not_found`, also when the key is revoked; `conflict` when it has expired
+   * @throws TidingsError `not_found`; `conflict` when the key was revoked or has expired
    */
   rotate(
     id: string,
@@ -64,7 +64,7 @@ export interface ApiKeys {
   ): Promise<WithSecrets<ApiKeyWithSecret, "secret">>;
   /**
    * Rotates the secret once. A replay returns null instead of the secret.
-   * @throws TidingsError `not_found`, also when the key is revoked; `conflict` when it has expired
+   * @throws TidingsError `not_found`; `conflict` when the key was revoked or has expired
    */
   rotate(
     id: string,
