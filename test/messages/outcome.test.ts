@@ -185,7 +185,7 @@ describe("a message", () => {
     ],
     [
       ["lost", "undelivered"],
-      ["undelivered", "second", 2],
+      ["ambiguous", "first", null],
     ],
   ])("with the attempts %j is %j", (kinds, expected) => {
     expect(ends(made(...kinds))).toEqual(expected);

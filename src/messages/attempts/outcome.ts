@@ -30,8 +30,9 @@ export interface Outcome {
  * 2. An attempt that a carrier has accepted and not given up.
  * 3. The last attempt, while its call goes on.
  * 4. The next attempt, if there is one within the time to live.
- * 5. The last attempt whose answer is lost or that its carrier gave up.
- * 6. The refusal of the last attempt.
+ * 5. The last attempt whose answer is lost: it may have been sent.
+ * 6. The last attempt that its carrier gave up.
+ * 7. The refusal of the last attempt.
  *
  * A message that has ended is not sent again, and only proof changes it. Returns undefined if it
  * stays as it is. `plan` returns the next attempt after the last one.
@@ -61,16 +62,17 @@ export function outcomeOf(
 
 /**
  * Returns the outcome of a message that is not sent again. It ends with `ending`, unless a carrier
- * may have it or has had it. Then the last attempt of that kind decides.
+ * may have it or has had it.
  */
 export function endingOf(
   message: MessageRow,
   made: readonly AttemptRow[],
   ending: Expired | Failed,
 ): Outcome {
-  const open = made.findLast((each) => isGivenUp(each) || each.outcome === "ambiguous");
-  if (open === undefined) return { state: ending, columns: {} };
-  return isGivenUp(open) ? provenBy(open, made) : lost(message, open);
+  const unanswered = made.findLast(({ outcome }) => outcome === "ambiguous");
+  if (unanswered !== undefined) return lost(message, unanswered);
+  const givenUp = made.findLast(isGivenUp);
+  return givenUp === undefined ? { state: ending, columns: {} } : provenBy(givenUp, made);
 }
 
 /** An attempt that its carrier had, which is proved. */
