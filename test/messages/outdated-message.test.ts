@@ -5,7 +5,7 @@ import { attempts } from "../../src/messages/rows.ts";
 import type { SendAnswer, Transport } from "../../src/ports/transport.ts";
 import { busy, carrier } from "../support/engines/carrier.ts";
 import { world } from "../support/engines/world.ts";
-import { withGroups } from "../support/storage/groups.ts";
+import { withGroups, writesTo } from "../support/storage/groups.ts";
 
 it("a receipt is judged by the present state of its message, not by that of a commit in progress", async () => {
   const { clock, engine } = world();
@@ -16,10 +16,7 @@ it("a receipt is judged by the present state of its message, not by that of a co
   const slow = withGroups(storage, {
     async commit(writes, group) {
       await group.commit(writes);
-      const isAnswer = writes.some(
-        (write) => write.kind === "update" && write.collection === attempts,
-      );
-      if (isAnswer) await told;
+      if (writes.some(writesTo(attempts, "update"))) await told;
     },
   });
   const send = (): SendAnswer => busy(1_000);

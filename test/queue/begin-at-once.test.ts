@@ -8,7 +8,7 @@ import { jobs } from "../../src/queue/jobs/rows.ts";
 import { accepted, carrier, held } from "../support/engines/carrier.ts";
 import { world } from "../support/engines/world.ts";
 import { over } from "../support/over.ts";
-import { beforeCommits } from "../support/storage/groups.ts";
+import { beforeCommits, writesTo } from "../support/storage/groups.ts";
 import { lightStorages, storages } from "../support/storage/storages.ts";
 
 const to = (n: number): string => `+1500555${1_000 + n}`;
@@ -37,10 +37,7 @@ describe.each(lightStorages)("a message that is due at once, on $name", ({ open 
     let failures = 1;
     const line = carrier();
     const flaky = beforeCommits(storage, async (writes) => {
-      const begins = writes.filter(
-        ({ kind, collection }) => kind === "insert" && collection === attempts,
-      );
-      if (begins.length === 0) return;
+      if (!writes.some(writesTo(attempts, "insert"))) return;
       await Promise.resolve();
       calledBefore.push(line.calls.length);
       if (failures-- > 0) throw new TidingsError("storage_unavailable", "The disk is gone.");
@@ -237,7 +234,7 @@ describe.each(lightStorages)("a message that is due at once, on $name", ({ open 
     const { id } = await other.contacts.create({ phone: to(1) });
     let optOut = async (): Promise<void> => {};
     const overtaken = beforeCommits(ground.connect(), (writes) =>
-      writes.some(({ collection }) => collection === attempts) ? optOut() : Promise.resolve(),
+      writes.some(writesTo(attempts)) ? optOut() : Promise.resolve(),
     );
     const one = await started(overtaken, { transports: [line] });
     // The next message writes nothing to the contact.

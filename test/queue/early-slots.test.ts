@@ -3,13 +3,13 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { TidingsError } from "../../src/kernel/errors.ts";
 import { attempts, messages } from "../../src/messages/rows.ts";
-import type { SendAnswer, StoragePort, Write } from "../../src/ports/index.ts";
+import type { SendAnswer, StoragePort } from "../../src/ports/index.ts";
 import { decodeLane } from "../../src/queue/jobs/lane.ts";
 import { jobs } from "../../src/queue/jobs/rows.ts";
 import { accepted, carrier, held, type Carrier } from "../support/engines/carrier.ts";
 import { world } from "../support/engines/world.ts";
 import { runs } from "../support/runs.ts";
-import { beforeCommits } from "../support/storage/groups.ts";
+import { beforeCommits, writesTo } from "../support/storage/groups.ts";
 import { rowsOf } from "../support/storage/rows.ts";
 import { lightStorages, storages } from "../support/storage/storages.ts";
 
@@ -36,15 +36,14 @@ function slowCarrier() {
   return { line, calls, open, answer };
 }
 
-/** Whether a commit records the answer of a carrier. */
-const recordsAnswer = (writes: readonly Write[]): boolean =>
-  writes.some(({ kind, collection }) => kind === "update" && collection === attempts);
+/** Whether the answer of a carrier is recorded. */
+const recordsAnswer = writesTo(attempts, "update");
 
 /** A storage that refuses to record answers while `isDown`. */
 function failing(storage: StoragePort) {
   const state = { isDown: false };
   const port = beforeCommits(storage, async (writes) => {
-    if (state.isDown && recordsAnswer(writes)) {
+    if (state.isDown && writes.some(recordsAnswer)) {
       throw new TidingsError("storage_unavailable", "The disk is gone.");
     }
   });

@@ -7,7 +7,7 @@ import { jobsByDueTime } from "../../src/queue/jobs/rows.ts";
 import { accepted, carrier } from "../support/engines/carrier.ts";
 import { stopped, world } from "../support/engines/world.ts";
 import { over } from "../support/over.ts";
-import { failingCommits, withGroups } from "../support/storage/groups.ts";
+import { failingCommits, withGroups, writesTo } from "../support/storage/groups.ts";
 import { lightStorages, storages } from "../support/storage/storages.ts";
 
 describe.each(lightStorages)("an engine on $name", ({ open }) => {
@@ -94,9 +94,7 @@ describe.each(lightStorages)("an engine on $name", ({ open }) => {
         const group = storage.begin(how);
         return over(group, {
           async commit(writes) {
-            const isReleased = writes.some(
-              (write) => write.collection === messages && write.kind === "update",
-            );
+            const isReleased = writes.some(writesTo(messages, "update"));
             if (!isLocked || !isReleased) return group.commit(writes);
             await group.abort();
             throw new StorageConflict("locked", { isLocked: true });

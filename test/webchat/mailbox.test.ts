@@ -6,7 +6,7 @@ import { TidingsError } from "../../src/kernel/errors.ts";
 import { messages } from "../../src/messages/rows.ts";
 import { schema } from "../../src/modules.ts";
 import { silent } from "../../src/ports/logger.ts";
-import type { StoragePort, Write } from "../../src/ports/storage.ts";
+import type { StoragePort } from "../../src/ports/storage.ts";
 import type { OutboundMessage } from "../../src/ports/transport.ts";
 import { Store } from "../../src/store/store.ts";
 import { mail, mailboxes } from "../../src/webchat/rows.ts";
@@ -15,7 +15,7 @@ import { webchatTransport } from "../../src/webchat/transport.ts";
 import { call } from "../api/call.ts";
 import { world } from "../support/engines/world.ts";
 import { isLong } from "../support/runs.ts";
-import { withGroups } from "../support/storage/groups.ts";
+import { withGroups, writesTo } from "../support/storage/groups.ts";
 import { rowsOf } from "../support/storage/rows.ts";
 import { storages } from "../support/storage/storages.ts";
 
@@ -52,12 +52,10 @@ async function connectOnce(
 
 /** A storage that loses the answers of the next `losing` commits with mail. */
 function losing(storage: StoragePort, line: { losing: number }): StoragePort {
-  const hasMail = (writes: readonly Write[]): boolean =>
-    writes.some(({ collection }) => collection === mail);
   return withGroups(storage, {
     async commit(writes, group) {
       await group.commit(writes);
-      if (line.losing === 0 || !hasMail(writes)) return;
+      if (line.losing === 0 || !writes.some(writesTo(mail))) return;
       line.losing--;
       throw new TidingsError("storage_unavailable", "The answer is lost.");
     },
@@ -289,8 +287,7 @@ describe.each(storages)("a mailbox on $name", ({ name, open }) => {
       const storage = ground.connect();
       let handedOver = 0;
       let handOver = async (): Promise<void> => {};
-      const isErased = ({ collection, kind }: Write): boolean =>
-        collection === identities && kind === "remove";
+      const isErased = writesTo(identities, "remove");
       const overtaking = withGroups(storage, {
         async commit(writes, group) {
           const isNow = writes.some(isErased) && handedOver === 0;

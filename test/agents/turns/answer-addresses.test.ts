@@ -2,11 +2,18 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { memory } from "../../../adapters/storage/memory/index.ts";
+import type { MessagingEngine } from "../../../src/engine.ts";
 import { actionOf } from "../actions.ts";
 import { agency, visitor, type Agency } from "../world.ts";
 
 describe("a contact with two numbers", () => {
   const second = "+15005550102";
+
+  async function mergedContact({ contacts }: MessagingEngine) {
+    const kept = await contacts.create({ phone: visitor });
+    const merged = await contacts.create({ phone: second });
+    return contacts.merge(kept.id, merged.id);
+  }
 
   test.each<[string, (agency: Agency) => Promise<unknown>]>([
     ["texts STOP from the other one", ({ say }) => say("STOP", second)],
@@ -17,9 +24,7 @@ describe("a contact with two numbers", () => {
   ])("gets the answer at the one that asked, though it %s", async (_, act) => {
     const there = await agency(memory(), { model: () => ({ text: "From noon to ten." }) });
     const { engine, say, pass } = there;
-    const { id } = await engine.contacts.create({ phone: visitor });
-    const { id: other } = await engine.contacts.create({ phone: second });
-    await engine.contacts.merge(id, other);
+    const { id } = await mergedContact(engine);
     await say("Are you open?");
     await act(there);
     await pass();
@@ -30,9 +35,7 @@ describe("a contact with two numbers", () => {
 
   test("gets the answer at the one that has not opted out, though the other one writes last", async () => {
     const { engine, say, pass, runs } = await agency(memory());
-    const { id } = await engine.contacts.create({ phone: visitor });
-    const { id: other } = await engine.contacts.create({ phone: second });
-    await engine.contacts.merge(id, other);
+    const { id } = await mergedContact(engine);
     await say("STOP", second);
     await say("Are you open?");
     await say("Are you open?", second);
@@ -59,9 +62,7 @@ describe("a contact with two numbers", () => {
           ? { calls: [{ action: pay.name, input: {} }] }
           : { text: call.outcome.status },
     });
-    const { id } = await engine.contacts.create({ phone: visitor });
-    const { id: other } = await engine.contacts.create({ phone: second });
-    await engine.contacts.merge(id, other);
+    const { id } = await mergedContact(engine);
     await say("STOP", second);
     await say("Pay me");
     await pass();
@@ -80,9 +81,7 @@ describe("a contact with two numbers", () => {
 
   test("gets a person's reply at the one that wrote last, apart from opt-outs", async () => {
     const { engine, say } = await agency(memory());
-    const { id } = await engine.contacts.create({ phone: visitor });
-    const { id: other } = await engine.contacts.create({ phone: second });
-    await engine.contacts.merge(id, other);
+    await mergedContact(engine);
     await say("Hello");
     const { conversation_id } = await say("Hello?", second);
     const reply = () => engine.conversations.reply(conversation_id, { body: "Hello!" });

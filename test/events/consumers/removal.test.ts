@@ -2,11 +2,11 @@
 import { describe, expect, it } from "vitest";
 import type { MessagingEngine } from "../../../src/engine.ts";
 import { consumerEvents, consumers, maxConsumers } from "../../../src/events/consumers/rows.ts";
-import type { StoragePort, Write } from "../../../src/ports/storage.ts";
+import type { StoragePort } from "../../../src/ports/storage.ts";
 import { jobs } from "../../../src/queue/jobs/rows.ts";
 import { held } from "../../support/engines/carrier.ts";
 import { world, type World } from "../../support/engines/world.ts";
-import { beforeCommits } from "../../support/storage/groups.ts";
+import { beforeCommits, writesTo } from "../../support/storage/groups.ts";
 import { rowsOf } from "../../support/storage/rows.ts";
 import { lightStorages, storages } from "../../support/storage/storages.ts";
 import { eventually } from "./storages-with-table.ts";
@@ -14,8 +14,7 @@ import { eventually } from "./storages-with-table.ts";
 const anna = "+15005551001";
 const texts = ["swordfish", "trout", "salmon"];
 
-const removesEvents = (writes: readonly Write[]): boolean =>
-  writes.some(({ kind, collection }) => kind === "remove" && collection === consumerEvents);
+const removesEvents = writesTo(consumerEvents, "remove");
 
 const quoting = ["message.received"] as const;
 
@@ -38,7 +37,7 @@ async function interrupted(
   await one.stop({ deadlineMs: 0 });
   const dying = engine(
     beforeCommits(storage, async (writes) => {
-      if (removesEvents(writes)) throw new Error("the process ends");
+      if (writes.some(removesEvents)) throw new Error("the process ends");
     }),
   );
   await expect(dying.removeConsumer("quoting")).rejects.toThrow("the process ends");
