@@ -16,6 +16,13 @@ const embedded = cases(
   storages.filter(({ name }) => name !== "PostgreSQL"),
   ({ name }) => name === "SQLite",
 );
+/** Publishes three events, one after another. */
+async function tellThree({ tell, clock }: WebhookWorld): Promise<void> {
+  for (let i = 0; i < 3; i++) {
+    await tell();
+    await clock.advance(soonMs);
+  }
+}
 const hangs: Behavior = () => ({ after: Infinity });
 const statuses = async ({ deliveries }: WebhookWorld) =>
   (await deliveries()).map(({ status }) => status);
@@ -63,10 +70,7 @@ describe.each(storages)("a webhook on $name", ({ open }) => {
     const { clock, receivers } = world;
     const engine = await world.start();
     await world.hook("a", (_, n) => (n === 3 ? { after: 14_000 } : {}));
-    for (let i = 0; i < 3; i++) {
-      await world.tell();
-      await clock.advance(soonMs);
-    }
+    await tellThree(world);
     await world.tell();
     await clock.advance(soonMs);
     expect(receivers.busy.get("https://a.example/hook")).toBe(1);
@@ -188,10 +192,7 @@ describe.each(embedded)("a webhook on $name", ({ open }) => {
     const { clock, receivers } = world;
     const { id } = await world.hook("a", (_, n) => (n === 2 ? { after: 14_000 } : {}));
     const { webhooks } = await world.start();
-    for (let i = 0; i < 3; i++) {
-      await world.tell();
-      await clock.advance(soonMs);
-    }
+    await tellThree(world);
     const [delivery] = (await webhooks.deliveries(id, { status: "succeeded" })).data;
     await webhooks.redeliver(id, delivery?.id ?? "");
     clock.step(-20_000);
@@ -357,10 +358,7 @@ describe("a webhook with a backlog", () => {
       return { status: 500, after: 500 };
     });
     await world.start();
-    for (let i = 0; i < 3; i++) {
-      await world.tell();
-      await clock.advance(soonMs);
-    }
+    await tellThree(world);
     await world.tell(60);
     await clock.advance(2 * soonMs);
     expect(Math.max(...concurrent)).toBe(4);
@@ -371,10 +369,7 @@ describe("a webhook with a backlog", () => {
     const { clock, receivers, desk } = world;
     const { id, url } = await world.hook("a", (_, n) => ({ after: n < 3 ? 5 : 2_000 }));
     await world.start();
-    for (let i = 0; i < 3; i++) {
-      await world.tell();
-      await clock.advance(soonMs);
-    }
+    await tellThree(world);
     await world.tell(100);
     await clock.advanceUntil(() => receivers.busy.get(url) === 8);
     await clock.advance(500);
