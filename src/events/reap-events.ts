@@ -31,8 +31,19 @@ export function eventReaper(
   return async () => {
     // Read before the events that are queued for them. What a consumer queues after this is beyond
     // the position read here, so it is not removed.
-    const consumers = await readConsumers(reads);
-    const oldest = await readEvents(reads, processed, chunk);
+    const consumers = await reads.range({
+      index: consumerByName,
+      prefix: [],
+      order: "ascending",
+      limit: maxConsumers,
+    });
+    const oldest = await reads.range({
+      index: eventsByPosition,
+      prefix: [],
+      order: "ascending",
+      after: [processed],
+      limit: chunk,
+    });
     const expired = oldest.filter(({ created_at }) => created_at < clock.now() - eventsKeptMs);
     const [slowest] = consumers.toSorted((a, b) => a.position - b.position);
     const readByAll = slowest?.position ?? Infinity;
@@ -50,21 +61,6 @@ export function eventReaper(
     }, background);
     return passed.length;
   };
-}
-
-function readConsumers(reads: UnscopedReads): Promise<readonly ConsumerRow[]> {
-  const order = "ascending";
-  return reads.range({ index: consumerByName, prefix: [], order, limit: maxConsumers });
-}
-
-/** Returns the oldest events after a position. */
-function readEvents(
-  reads: UnscopedReads,
-  after: number,
-  limit: number,
-): Promise<readonly Seen<EventRow>[]> {
-  const order = "ascending";
-  return reads.range({ index: eventsByPosition, prefix: [], order, after: [after], limit });
 }
 
 /** Returns the events that no consumer still has to handle and to which no other row refers. */

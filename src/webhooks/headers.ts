@@ -59,35 +59,23 @@ function problemOf(
   value: string,
   seen: ReadonlySet<string>,
 ): Omit<HeaderProblem, "name"> | undefined {
+  const { name: maxName, value: maxValue } = headerLimits;
   const lower = name.toLowerCase();
+  const problem = (code: HeaderProblem["code"], message: string) => ({ code, message });
   if (!headerName.test(name)) {
-    return {
-      code: "invalid_name",
-      message: "Expected a header name of letters, digits and dashes.",
-    };
+    return problem("invalid_name", "Expected a header name of letters, digits and dashes.");
   }
-  if (name.length > headerLimits.name || value.length > headerLimits.value) {
-    return {
-      code: "too_long",
-      message:
-        `Expected at most ${headerLimits.name} characters in the name and ${headerLimits.value} ` +
-        "in the value.",
-    };
+  if (name.length > maxName || value.length > maxValue) {
+    const limits = `${maxName} characters in the name and ${maxValue} in the value`;
+    return problem("too_long", `Expected at most ${limits}.`);
   }
   if (reserved.has(lower) || reservedPrefixes.some((each) => lower.startsWith(each))) {
-    return { code: "reserved", message: "This header is reserved for the engine. Remove it." };
+    return problem("reserved", "This header is reserved for the engine. Remove it.");
   }
   if (seen.has(lower)) {
-    return {
-      code: "duplicate",
-      message: "This header is given twice. Header names are case-insensitive.",
-    };
+    return problem("duplicate", "This header is given twice. Header names are case-insensitive.");
   }
-  if (!headerValue.test(value)) {
-    return {
-      code: "invalid_value",
-      message: "Expected visible ASCII characters, with spaces only between them.",
-    };
-  }
-  return undefined;
+  if (headerValue.test(value)) return undefined;
+  const message = "Expected visible ASCII characters, with spaces only between them.";
+  return problem("invalid_value", message);
 }

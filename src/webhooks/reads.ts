@@ -112,16 +112,15 @@ export const getDelivery: Query<DeliveryOfWebhook, DeliveryWithBody> = {
   input: () => deliveryOfWebhookSchema,
   async run(reads, { id, delivery_id }, _call, now) {
     const key = [delivery_id] as const;
-    const range = {
-      index: deliveryAttempts.primary,
-      prefix: key,
-      order: "ascending",
-      limit: maxAttemptsRead,
-    } as const;
     const [webhook, delivery, attempts] = await Promise.all([
       requireWebhook(reads, id),
       reads.get(deliveryById, key),
-      reads.range(range),
+      reads.range({
+        index: deliveryAttempts.primary,
+        prefix: key,
+        order: "ascending",
+        limit: maxAttemptsRead,
+      }),
     ]);
     if (delivery?.webhook_id !== webhook.id) throw notFound("delivery");
     return { ...withAttempts(delivery, webhook, attempts, now), body: delivery.body };

@@ -113,16 +113,15 @@ export class ConsumerReader {
     const { store, clock, logger, name, types } = this.#options;
     await this.open();
     if (await this.#isQuiet()) return "wait";
-    const waiting = {
-      index: jobsByLane,
-      prefix: ["work", encodeLane(consumerLane(name))],
-      order: "ascending",
-      until: [clock.now() + 2 * leaseMs],
-      limit: maxWaiting,
-    } as const;
     const [consumer, keys] = await Promise.all([
       store.unscopedReads.get(consumerByName, [name]),
-      store.unscopedReads.range(waiting),
+      store.unscopedReads.range({
+        index: jobsByLane,
+        prefix: ["work", encodeLane(consumerLane(name))],
+        order: "ascending",
+        until: [clock.now() + 2 * leaseMs],
+        limit: maxWaiting,
+      }),
     ]);
     if (consumer === undefined) {
       logger.warn({ consumer: name }, "the consumer was removed, so it receives no more events");
@@ -154,13 +153,14 @@ export class ConsumerReader {
   async #isQuiet(): Promise<boolean> {
     const { stored, read } = this.#position;
     if (this.#isFull || stored < 0 || stored !== read) return false;
-    const after = {
+    const [next] = await this.#options.store.unscopedReads.range({
       index: eventsByPosition,
       prefix: [],
       order: "ascending",
       after: [read],
-    } as const;
-    return (await this.#options.store.unscopedReads.range({ ...after, limit: 1 })).length === 0;
+      limit: 1,
+    });
+    return next === undefined;
   }
 
   /** Returns where reading continues. This engine may have read further than is stored. */

@@ -65,14 +65,13 @@ export function deliveryReaper(
 ): () => Promise<number> {
   let after = 0;
   return async () => {
-    const range = {
+    const oldest = await store.unscopedReads.range({
       index: deliveriesByPosition,
       prefix: [],
       order: "ascending",
       after: [after],
       limit: chunk,
-    } as const;
-    const oldest = await store.unscopedReads.range(range);
+    });
     const expired = oldest.filter(({ created_at }) => created_at < clock.now() - eventsKeptMs);
     if (expired.length === 0) return 0;
     after = oldest.at(-1)?.position ?? after;
