@@ -40,7 +40,6 @@ interface OpenOptions {
 /** Checks the database, and migrates it if the options allow that. */
 export async function openStorage(schema: Schema, options: OpenOptions): Promise<OpenStorage> {
   const { pool, names, canMigrate, openTransactions, maxTransactions, isShared } = options;
-  pool.reopen();
   const tableOf = makeTables(schema, (collection) => new Table(collection, names));
   const id = await pool.use(async (connection) => {
     await ensureSchema(connection, schema, names, canMigrate);

@@ -93,6 +93,7 @@ export class PostgresStorage<Client extends PostgresClient> implements StoragePo
           `${this.#poolSize}`,
       );
     }
+    this.#pool.reopen();
     await this.#shared.open(() =>
       openStorage(schema, {
         pool: this.#pool,

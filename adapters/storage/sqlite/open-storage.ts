@@ -45,19 +45,20 @@ export interface OpenStorage extends Closable {
   readonly groups: Groups;
   readonly transactions: EngineTransactions;
   readonly engineLocks: FileLocks;
-  readonly abandoned: AbortSignal;
+  /** Whether no call waits for the lock of another process. */
+  readonly isAbandoned: () => boolean;
 }
 
 /**
- * Connects to the database file, checks it, and migrates it if the options allow that. Once
- * `abandoned` aborts, no call waits for the lock of another process. `onCommit` is called after
- * each commit of a group.
+ * Connects to the database file, checks it, and migrates it if the options allow that. While
+ * `isAbandoned` returns true, no call waits for the lock of another process. `onCommit` is called
+ * after each commit of a group.
  */
 export async function openStorage(
   schema: Schema,
   { file, migrate, check = "quick", thresholds = defaultThresholds }: SqliteStorageOptions,
   openTransactions: OpenTransactions,
-  abandoned: AbortSignal,
+  isAbandoned: () => boolean,
   onCommit: () => void,
 ): Promise<OpenStorage> {
   const tableOf = makeTables(schema, (collection) => new Table(collection));
@@ -89,14 +90,14 @@ export async function openStorage(
       tableOf,
       background,
       files,
-      abandoned,
+      isAbandoned,
       onCommit,
     });
     const transactions = new EngineTransactions(
       path,
       () => connect(file),
       openTransactions,
-      abandoned,
+      isAbandoned,
     );
     const engineLocks = new FileLocks(path);
     return {
@@ -108,7 +109,7 @@ export async function openStorage(
       groups,
       transactions,
       engineLocks,
-      abandoned,
+      isAbandoned,
       idle: () => groups.idle(),
       close: async () => {
         engineLocks.close();

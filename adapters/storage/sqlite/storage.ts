@@ -41,8 +41,8 @@ export class SqliteStorage implements StoragePort<DatabaseSync> {
   readonly #hostGroups = new HostGroups(this.#openTransactions);
   readonly #shared = new RefCounted<OpenStorage>();
   readonly #listeners = new CommitListeners();
-  /** Lets the calls that wait for the lock of another process fail, until the next opening. */
-  #abandoned = new AbortController();
+  /** Whether no call waits for the lock of another process, until an engine opens the storage. */
+  #isAbandoned = false;
   /** Tells the engines that share this object about their commits. */
   readonly #telling = new Throttle(() => this.#listeners.callSoon());
 
@@ -59,13 +59,16 @@ export class SqliteStorage implements StoragePort<DatabaseSync> {
   }
 
   async open(schema: Schema): Promise<void> {
-    await this.#shared.open(() => {
-      this.#abandoned = new AbortController();
-      const { signal } = this.#abandoned;
-      return openStorage(schema, this.#options, this.#openTransactions, signal, () =>
-        this.#onCommit(),
-      );
-    });
+    this.#isAbandoned = false;
+    await this.#shared.open(() =>
+      openStorage(
+        schema,
+        this.#options,
+        this.#openTransactions,
+        () => this.#isAbandoned,
+        () => this.#onCommit(),
+      ),
+    );
   }
 
   async migrate(schema: Schema): Promise<void> {
@@ -140,7 +143,9 @@ export class SqliteStorage implements StoragePort<DatabaseSync> {
     await abandonLate(
       stopped,
       () => this.#shared.isShared,
-      () => this.#abandoned.abort(),
+      () => {
+        this.#isAbandoned = true;
+      },
     );
   }
 

@@ -1,7 +1,9 @@
 /** Several engines that share one storage object in a process. */
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, it, onTestFinished } from "vitest";
+import { DatabaseSync } from "node:sqlite";
+import { setTimeout as sleep } from "node:timers/promises";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { postgres } from "../../../adapters/storage/postgres/index.ts";
 import { sqlite } from "../../../adapters/storage/sqlite/index.ts";
 import { schema } from "../../../adapters/testing/conformance/storage/collections.ts";
@@ -9,7 +11,7 @@ import type { StoragePort } from "../../../src/ports/storage.ts";
 import { world } from "../../support/engines/world.ts";
 import { eventually } from "../../support/eventually.ts";
 import { database } from "../../support/postgres/test-database.ts";
-import { firstSchema, notes } from "./notes.ts";
+import { firstSchema, insertNote, notes } from "./notes.ts";
 import { closing, write } from "./port.ts";
 import { insert } from "./postgres/rows.ts";
 import { temporaryDirectory, temporaryFile } from "./sqlite/files.ts";
@@ -54,6 +56,36 @@ it.each(storages)(
     expect(await one.messages.get(id)).toMatchObject({ body: "Hi" });
   },
 );
+
+describe("an engine that opens an object which another one gave up and has not closed yet", () => {
+  const never = new AbortController().signal;
+
+  it("can use it, on PostgreSQL", async () => {
+    const port = closing(closing(postgres({ pool: (await database()).pool() })));
+    await port.open(firstSchema);
+    await port.abandonUnless?.(never);
+    await port.open(firstSchema);
+    await write(port, insertNote("a"));
+    expect(await notes(port)).toEqual(["a"]);
+  });
+
+  it("waits for the lock of another process, on SQLite", async () => {
+    const file = await temporaryFile();
+    const port = closing(closing(sqlite({ file })));
+    await port.open(firstSchema);
+    await port.abandonUnless?.(never);
+    await port.open(firstSchema);
+    const other = new DatabaseSync(file);
+    onTestFinished(() => other.close());
+    other.exec("BEGIN IMMEDIATE");
+    const writing = write(port, insertNote("a"));
+    writing.catch(() => {});
+    await sleep(100);
+    other.exec("ROLLBACK");
+    await writing;
+    expect(await notes(port)).toEqual(["a"]);
+  });
+});
 
 it("a storage stays open for the second engine, although an earlier one gave up while it failed to open", async () => {
   const directory = join(await temporaryDirectory(), "later");

@@ -19,20 +19,20 @@ export class EngineTransactions {
   #handle: DatabaseSync | undefined;
   #isClosed = false;
   readonly #open: OpenTransactions;
-  readonly #abandoned: AbortSignal;
+  readonly #isAbandoned: () => boolean;
 
-  /** From `abandoned` on, nothing waits for a lock. */
+  /** `isAbandoned` returns whether nothing may wait for a lock. */
   constructor(
     file: string,
     connect: () => Promise<DatabaseSync>,
     open: OpenTransactions,
-    abandoned: AbortSignal,
+    isAbandoned: () => boolean,
   ) {
     this.#file = file;
     this.#lock = new WriteLock(file);
     this.#connect = connect;
     this.#open = open;
-    this.#abandoned = abandoned;
+    this.#isAbandoned = isAbandoned;
   }
 
   async run<T>(work: (handle: DatabaseSync) => Promise<T>): Promise<T> {
@@ -44,7 +44,7 @@ export class EngineTransactions {
         // A transaction that the work begins itself does not have this savepoint.
         handle.exec("BEGIN IMMEDIATE; SAVEPOINT tidings_transaction");
       };
-      await whenUnlocked(this.#file, begin, this.#abandoned);
+      await whenUnlocked(this.#file, begin, this.#isAbandoned);
       return await this.#runOn(handle, work);
     } finally {
       release();

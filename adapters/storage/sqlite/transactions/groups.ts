@@ -18,8 +18,8 @@ interface GroupsOptions {
   readonly tableOf: TableOf<Table>;
   readonly background: BackgroundWriter;
   readonly files: DatabaseFiles;
-  /** From then on, nothing waits for a lock. */
-  readonly abandoned: AbortSignal;
+  /** Whether nothing may wait for a lock. */
+  readonly isAbandoned: () => boolean;
   /** Called after each commit. */
   readonly onCommit: () => void;
 }
@@ -39,7 +39,7 @@ export class Groups {
   readonly #tableOf: TableOf<Table>;
   readonly #background: BackgroundWriter;
   readonly #files: DatabaseFiles;
-  readonly #abandoned: AbortSignal;
+  readonly #isAbandoned: () => boolean;
   readonly #onCommit: () => void;
   /** Undefined if no transaction is open. */
   #owner: Owner | undefined;
@@ -51,7 +51,7 @@ export class Groups {
     this.#tableOf = options.tableOf;
     this.#background = options.background;
     this.#files = options.files;
-    this.#abandoned = options.abandoned;
+    this.#isAbandoned = options.isAbandoned;
     this.#onCommit = options.onCommit;
   }
 
@@ -153,7 +153,7 @@ export class Groups {
     // An exclusive group holds the file's lock on this connection, so it commits here. The thread
     // would wait for a lock.
     const thread =
-      owner === "shared" && !this.#abandoned.aborted
+      owner === "shared" && !this.#isAbandoned()
         ? this.#background.threadFor(writes.length, this.#files.isLogLong)
         : undefined;
     if (thread === undefined) {
@@ -164,7 +164,7 @@ export class Groups {
   }
 
   #whenUnlocked<T>(attempt: () => T): T | Promise<T> {
-    return whenUnlocked(this.#files.path, attempt, this.#abandoned);
+    return whenUnlocked(this.#files.path, attempt, this.#isAbandoned);
   }
 
   #commitHere(steps: readonly Step[]): void {
