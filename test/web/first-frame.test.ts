@@ -136,6 +136,7 @@ test.runIf(isLong)(
     const isWrong = `document.activeElement.getAttribute("aria-invalid")`;
     await dialog.getByRole("button", { name: "Add", exact: true }).focus();
     expect(await onceShown(page, save, "dialog [aria-invalid=true]", isWrong)).toBe("true");
+    await dialog.getByRole("button", { name: "Cancel" }).click();
 
     const steps = ["one", "two"].map((id) => ({ id, type: "send" as const, text: id }));
     const { id } = await shop.playbooks.create({ name: "Greeting", steps });
