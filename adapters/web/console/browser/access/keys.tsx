@@ -61,10 +61,9 @@ export function KeysTab(): JSX.Element {
       {dialog?.kind === "rotate" && (
         <RotateDialog
           onClose={close}
-          onConfirm={async (grace_seconds) => {
-            const key = await api.post<ApiKeyWithSecret>(`v1/api-keys/${dialog.key.id}/rotate`, {
-              grace_seconds,
-            });
+          onConfirm={async (body, options) => {
+            const path = `v1/api-keys/${dialog.key.id}/rotate`;
+            const key = await api.post<ApiKeyWithSecret>(path, body, options);
             const { secret: _secret, ...row } = key;
             list.change(key.id, row);
             setDialog({ kind: "secret", key });
@@ -77,8 +76,8 @@ export function KeysTab(): JSX.Element {
           confirm={t("keyRevoke")}
           kind="danger"
           onClose={close}
-          onConfirm={async () => {
-            await api.delete(`v1/api-keys/${dialog.key.id}`);
+          onConfirm={async (key) => {
+            await api.delete(`v1/api-keys/${dialog.key.id}`, { key });
             close();
             toast({ message: t("keyRevoked") });
             await list.reload();

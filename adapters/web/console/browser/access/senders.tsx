@@ -68,8 +68,8 @@ export function SendersTab(): JSX.Element {
           confirm={t("senderRemove")}
           kind="danger"
           onClose={close}
-          onConfirm={async () => {
-            await api.delete(`v1/senders/${dialog.sender.id}`);
+          onConfirm={async (key) => {
+            await api.delete(`v1/senders/${dialog.sender.id}`, { key });
             toast({ message: t("senderRemoved") });
             onSaved();
           }}

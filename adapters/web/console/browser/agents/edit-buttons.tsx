@@ -82,9 +82,9 @@ export function EditButtons(props: EditButtonsProps): JSX.Element | null {
           confirm={t("delete")}
           kind="danger"
           onClose={() => setOpen(false)}
-          onConfirm={async () => {
+          onConfirm={async (key) => {
             const leave = goFromHere();
-            await api.delete(path);
+            await api.delete(path, { key });
             toast({ message: deletedMessage });
             leave(linkTo(["agents"]), true);
           }}

@@ -1,11 +1,12 @@
 import type { JSX } from "preact";
-import { useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import {
   ActionDialog,
   Button,
   CopyButton,
   Dialog,
   Icon,
+  newKey,
   Select,
 } from "../../../shared/browser/index.ts";
 import { t } from "../texts.ts";
@@ -36,33 +37,40 @@ export function SecretDialog({ title, secret, hint, onClose }: SecretDialogProps
           {t("secretGone")}
         </p>
       ) : (
-        <div class="secret">
-          <code class="grow">{secret}</code>
-          <CopyButton value={secret} label={t("secretCopy")} />
-        </div>
+        <>
+          <div class="secret">
+            <code class="grow">{secret}</code>
+            <CopyButton value={secret} label={t("secretCopy")} />
+          </div>
+          <p class="notice tone-warn">
+            <Icon name="key" />
+            {t("secretOnce")}
+          </p>
+        </>
       )}
-      <p class="notice tone-warn">
-        <Icon name="key" />
-        {t("secretOnce")}
-      </p>
     </Dialog>
   );
 }
 
 interface RotateDialogProps {
   readonly onClose: () => void;
-  readonly onConfirm: (graceSeconds: number) => Promise<void>;
+  /** Gets the body of the request, and its idempotency key: a repetition rotates once. */
+  readonly onConfirm: (
+    body: { readonly grace_seconds: number },
+    options: { readonly key: string },
+  ) => Promise<void>;
 }
 
 /** Asks for how long the old secret stays valid. */
 export function RotateDialog({ onClose, onConfirm }: RotateDialogProps): JSX.Element {
   const [grace, setGrace] = useState("86400");
+  const key = useMemo(newKey, [grace]);
   return (
     <ActionDialog
       title={t("rotateTitle")}
       confirm={t("rotate")}
       onClose={onClose}
-      onConfirm={() => onConfirm(Number(grace))}
+      onConfirm={() => onConfirm({ grace_seconds: Number(grace) }, { key })}
     >
       <p>{t("rotateHint")}</p>
       <Select

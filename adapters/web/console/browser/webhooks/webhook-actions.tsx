@@ -91,10 +91,8 @@ export function WebhookActions({
       {dialog === "rotate" && (
         <RotateDialog
           onClose={close}
-          onConfirm={async (grace_seconds) => {
-            const next = await api.post<WebhookWithSecret>(`${path}/rotate-secret`, {
-              grace_seconds,
-            });
+          onConfirm={async (body, options) => {
+            const next = await api.post<WebhookWithSecret>(`${path}/rotate-secret`, body, options);
             const { secret: _secret, ...rest } = next;
             onChange(rest);
             close();
@@ -108,9 +106,9 @@ export function WebhookActions({
           confirm={t("delete")}
           kind="danger"
           onClose={close}
-          onConfirm={async () => {
+          onConfirm={async (key) => {
             const leave = goFromHere();
-            await api.delete(path);
+            await api.delete(path, { key });
             toast({ message: t("webhookDeleted") });
             leave(linkTo(["webhooks"]));
           }}

@@ -1,7 +1,6 @@
 import type { JSX } from "preact";
-import { useState } from "preact/hooks";
 import type { Contact } from "../../../../../src/index.ts";
-import { ActionDialog, api, newKey } from "../../../shared/browser/index.ts";
+import { ActionDialog, api } from "../../../shared/browser/index.ts";
 import { removeErased } from "../state/erasure.ts";
 import { t } from "../texts.ts";
 import { contactName } from "../words.ts";
@@ -13,7 +12,6 @@ interface EraseProps {
 
 /** Erases the contact after a typed confirmation. */
 export function EraseDialog({ contact, onClose }: EraseProps): JSX.Element {
-  const [key] = useState(newKey);
   return (
     <ActionDialog
       title={t("eraseTitle", { name: contactName(contact) })}
@@ -21,7 +19,7 @@ export function EraseDialog({ contact, onClose }: EraseProps): JSX.Element {
       kind="danger"
       word={t("eraseWord")}
       onClose={onClose}
-      onConfirm={async () => {
+      onConfirm={async (key) => {
         await api.delete(`v1/contacts/${contact.id}`, { key });
         onClose();
         removeErased(contact.id);

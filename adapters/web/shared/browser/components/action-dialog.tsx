@@ -1,5 +1,6 @@
 import type { ComponentChildren, JSX } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { newKey } from "../connection/idempotency-keys.ts";
 import { ApiError, explain } from "../connection/problem.ts";
 import { text } from "../texts/shared-texts.ts";
 import { Button, type ButtonKind } from "./button.tsx";
@@ -14,8 +15,11 @@ interface ActionDialogProps {
   readonly canConfirm?: boolean;
   /** A word that the person must type before an action that cannot be undone. */
   readonly word?: string;
-  /** Does it. A rejection is shown in the dialog, which stays open. */
-  readonly onConfirm: () => Promise<void>;
+  /**
+   * Does it. A rejection is shown in the dialog, which stays open. The idempotency key is the same
+   * at each try, so that an action whose answer was lost is not done again.
+   */
+  readonly onConfirm: (key: string) => Promise<void>;
   readonly onClose: () => void;
   readonly children: ComponentChildren | ((problemOf: ProblemOf) => ComponentChildren);
 }
@@ -30,10 +34,11 @@ export function ActionDialog(props: ActionDialogProps): JSX.Element {
   const [error, setError] = useState<unknown>();
   const [isBusy, setBusy] = useState(false);
   const [typed, setTyped] = useState("");
+  const [key] = useState(newKey);
   const run = async (): Promise<void> => {
     setBusy(true);
     try {
-      await onConfirm();
+      await onConfirm(key);
     } catch (failure) {
       setError(failure);
     } finally {
