@@ -149,7 +149,7 @@ async function beginAlone(run: Run, names: Names): Promise<boolean> {
 export function outsideTransaction(connection: Connection): Pick<Connection, "run"> {
   return {
     run: async (statements) =>
-      (await runInTransaction(connection, [planSettings, ...statements])).slice(1),
+      (await runInTransaction(connection, [unprepared(planSettings.text), ...statements])).slice(1),
   };
 }
 

@@ -8,10 +8,10 @@ const maxPauseMs = 25;
 export const maxLockWaitMs = 5_000;
 
 /**
- * Calls `attempt` and calls it again while another connection holds the lock, until
- * `isAbandoned` returns true. SQLite's own waiting (`busy_timeout`) would block the whole process, so the waiting is
- * done with timers. `attempt` is synchronous, and must leave no changes when it throws. Errors name
- * the file.
+ * Calls `attempt` and calls it again while another connection holds the lock, until `isAbandoned`
+ * returns true. SQLite's own waiting (`busy_timeout`) would block the whole process, so the waiting
+ * is done with timers. `attempt` is synchronous, and must leave no changes when it throws. Errors
+ * name the file.
  */
 export function whenUnlocked<T>(
   file: string,
