@@ -43,8 +43,8 @@ interface Limit {
 
 /** The running jobs under a limit, and those of lower classes among them. */
 interface Running {
-  readonly all: number;
-  readonly lower: number;
+  all: number;
+  lower: number;
 }
 
 /** Counts running jobs and returns how many more may run. */
@@ -124,7 +124,11 @@ export class Slots {
 
   /** `ofLower`: for jobs of the lower classes. */
   #freeIn(lane: Lane, ofLower: boolean): number {
-    return Math.min(...this.#limitsOf(lane).map((limit) => this.#freeUnder(limit, ofLower)));
+    let free = Infinity;
+    for (const limit of this.#limitsOf(lane)) {
+      free = Math.min(free, this.#freeUnder(limit, ofLower));
+    }
+    return free;
   }
 
   #freeUnder({ name, max, keepsEighth = false }: Limit, ofLower = false): number {
@@ -141,9 +145,10 @@ export class Slots {
   }
 
   #add({ name }: Limit, by: 1 | -1, byLower = 0): void {
-    const { all, lower } = this.#running.get(name) ?? none;
-    if (all + by > 0) this.#running.set(name, { all: all + by, lower: lower + byLower });
-    else this.#running.delete(name);
+    const running = getOrInsert(this.#running, name, () => ({ all: 0, lower: 0 }));
+    running.all += by;
+    running.lower += byLower;
+    if (running.all <= 0) this.#running.delete(name);
   }
 
   #limitsOf(lane: Lane): readonly Limit[] {
@@ -183,7 +188,7 @@ export class Slots {
   }
 }
 
-const none: Running = { all: 0, lower: 0 };
+const none: Readonly<Running> = { all: 0, lower: 0 };
 
 /** The slot of a running job. */
 export class Slot {
