@@ -115,7 +115,10 @@ const findingArgument = optionsObject({
 });
 
 /** @throws TidingsError `invalid_option` when a law returned something else */
-export function checkFinding(law: string, result: Finding | string | undefined): void {
+export function checkFinding(
+  law: string,
+  result: unknown,
+): asserts result is Finding | string | undefined {
   parseOptions(`check: ${law === "" ? "law" : law}: `, findingArgument, { result });
 }
 

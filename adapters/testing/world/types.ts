@@ -88,7 +88,10 @@ export interface Finding {
  */
 export type Law<Tx extends object | undefined = object | undefined> = (
   world: World<Tx>,
-) => Finding | string | undefined | Promise<Finding | string | undefined>;
+) => LawResult | Promise<LawResult>;
+
+/** What a law returns. Nothing, as a function of assertions alone does, means that it holds. */
+type LawResult = Finding | string | undefined | void;
 
 /** Engines on one storage, one virtual clock and one seed. `world()` makes one. */
 export interface World<Tx extends object | undefined = object | undefined> extends AsyncDisposable {
