@@ -107,12 +107,15 @@ const faultArgument = optionsObject({
 const findingArgument = optionsObject({
   result: option<Finding | string | undefined>(
     "nothing, a sentence or { description, about }",
-    (given) =>
-      given === undefined ||
-      typeof given === "string" ||
-      typeof memberOf(given, "description") === "string",
+    (given) => given === undefined || typeof given === "string" || hasDescription(given),
   ),
 });
+
+/** Asks first whether it is there: what an assertion returns may throw for unknown members. */
+function hasDescription(given: unknown): boolean {
+  const isThere = typeof given === "object" && given !== null && "description" in given;
+  return isThere && typeof given.description === "string";
+}
 
 /** @throws TidingsError `invalid_option` when a law returned something else */
 export function checkFinding(

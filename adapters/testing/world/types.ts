@@ -90,7 +90,7 @@ export type Law<Tx extends object | undefined = object | undefined> = (
   world: World<Tx>,
 ) => LawResult | Promise<LawResult>;
 
-/** What a law returns. Nothing, as a function of assertions alone does, means that it holds. */
+/** What a law returns. A block of assertions returns nothing if they hold. */
 type LawResult = Finding | string | undefined | void;
 
 /** Engines on one storage, one virtual clock and one seed. `world()` makes one. */

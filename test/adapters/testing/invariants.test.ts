@@ -33,7 +33,7 @@ describe("a law", () => {
         call && { description: `${call.message.to} got a text`, about: [call.message.message_id] }
       );
     };
-    await w.check(() => expect(carrier.handedOver).toHaveLength(1));
+    await w.check(() => undefined);
     const violation = await w.check(neverTextsAnybody).catch((error: unknown) => error);
     expect(violation).toBeInstanceOf(Violation);
     expect(String(violation)).toMatch(
@@ -58,6 +58,8 @@ test("a law that returns something else is refused", async () => {
   for (const [found, got] of [
     [true, "true"],
     [{ about: [] }, "an object"],
+    // The law `() => expect(true).toBe(true)` has forgotten its braces.
+    [expect(true).toBe(true), "an Assertion"],
   ] as const) {
     const law = (() => found) as unknown as Law;
     await expect(w.check(law)).rejects.toThrow(
