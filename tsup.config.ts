@@ -72,6 +72,8 @@ export default defineConfig({
   // The used parts of zod load much faster than zod, which has the messages of some 50 languages. The
   // declarations still import it.
   noExternal: ["zod", ...builtIn],
+  // `build-descriptions.ts` writes it.
+  external: ["#descriptions"],
   async onSuccess() {
     await copyFile(versionCheck, `dist/${versionCheck}`);
     for (const name of await bundledLibraries()) {

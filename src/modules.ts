@@ -1,7 +1,7 @@
 import { accountsModule } from "./accounts/descriptor.ts";
 import { createAccount, listAccounts, updateAccount } from "./accounts/index.ts";
 import { agentsModule } from "./agents/descriptor.ts";
-import { openApiDocument, serviceRoutes } from "./api/index.ts";
+import { loadDescriptions, openApiDocument, serviceRoutes } from "./api/index.ts";
 import { backlogModule } from "./backlog/descriptor.ts";
 import { consentsModule } from "./consents/descriptor.ts";
 import { contactsModule } from "./contacts/descriptor.ts";
@@ -72,19 +72,23 @@ export const hookHandlers: readonly HookHandler[] = descriptors.flatMap(
   (module) => module.hookHandlers ?? [],
 );
 
-const tags: readonly Tag[] = [
+export const tags: readonly Tag[] = [
   ...descriptors.flatMap((module) => module.tags ?? []),
   { name: "Service", description: "Endpoints that need no API key." },
 ];
 
 /** All routes of `/v1`. The OpenAPI document is built once, at the first request for it. */
 export function apiRoutes(limits: Limits): readonly ApiRoute[] {
-  let document: string | undefined;
+  let document: Promise<string> | undefined;
   const routes: readonly ApiRoute[] = [
     ...descriptors.flatMap((module) => module.routes ?? []),
-    ...serviceRoutes(() => (document ??= JSON.stringify(openApiDocument(routes, tags, limits)))),
+    ...serviceRoutes(() => (document ??= written())),
   ];
   return routes;
+
+  async function written(): Promise<string> {
+    return JSON.stringify(openApiDocument(routes, tags, limits, await loadDescriptions()));
+  }
 }
 
 type JobsOf<M> = M extends Module<infer Jobs> ? (jobs: Jobs) => void : never;

@@ -18,6 +18,7 @@ export {
   type SharedBody,
   tagOf,
 } from "./responses/shared-body.ts";
+export { loadDescriptions } from "./openapi/descriptions.ts";
 export { openApiDocument } from "./openapi/document.ts";
 export { serviceRoutes } from "./service-routes.ts";
 export { LiveStreams } from "./streams/live-streams.ts";

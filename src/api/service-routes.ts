@@ -1,12 +1,24 @@
 import * as z from "zod";
 import { healthSchema, type ApiRoute } from "../operations/index.ts";
 
+/** The process responds. */
+export interface Liveness {
+  /** Always `ok`. */
+  readonly status: "ok";
+}
+
+const livenessSchema = z.object({ status: z.literal("ok") }).meta({ id: "Liveness" });
+
+const openApiDocumentSchema = z
+  .looseObject({ openapi: z.string() })
+  .meta({ id: "OpenApiDocument" });
+
 const tag = "Service";
 
 /**
  * Routes that need no API key. `document` returns the OpenAPI document as JSON, without `servers`.
  */
-export function serviceRoutes(document: () => string): readonly ApiRoute[] {
+export function serviceRoutes(document: () => Promise<string>): readonly ApiRoute[] {
   return [
     {
       tag,
@@ -51,9 +63,7 @@ export function serviceRoutes(document: () => string): readonly ApiRoute[] {
       description:
         "Returns 200 whenever the process responds, even when its storage fails. For liveness " +
         "probes: a restart does not repair a storage.",
-      response: z
-        .object({ status: z.literal("ok").describe("Always `ok`.") })
-        .meta({ id: "Liveness", description: "The process responds." }),
+      response: livenessSchema,
     },
     {
       tag,
@@ -62,15 +72,13 @@ export function serviceRoutes(document: () => string): readonly ApiRoute[] {
       operation: {
         kind: "document",
         name: "openapi.get",
-        json: (mount) => {
+        json: async (mount) => {
           const servers = [{ url: mount === "" ? "/" : mount }];
-          return `${document().slice(0, -1)},"servers":${JSON.stringify(servers)}}`;
+          return `${(await document()).slice(0, -1)},"servers":${JSON.stringify(servers)}}`;
         },
       },
       summary: "Get this document",
-      response: z
-        .looseObject({ openapi: z.string().describe("The version of OpenAPI: 3.1.0.") })
-        .meta({ id: "OpenApiDocument", description: "OpenAPI 3.1" }),
+      response: openApiDocumentSchema,
     },
   ];
 }

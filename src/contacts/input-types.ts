@@ -198,11 +198,13 @@ export interface ListContacts extends ContactFilters, PageQuery {
   readonly phone?: string | undefined;
 }
 
-export const listContactsSchema = z.strictObject({
-  ...pageFields,
-  phone: phone.optional().describe("Only the contact that has this phone number (E.164)."),
-  ...contactFilterFields,
-});
+export const listContactsSchema = z
+  .strictObject({
+    ...pageFields,
+    phone: phone.optional().describe("Only the contact that has this phone number (E.164)."),
+    ...contactFilterFields,
+  })
+  .meta({ interface: "ListContacts" });
 
 /** A search in all contacts, or in those that pass the filters. */
 export interface SearchContacts extends ContactFilters {
@@ -215,18 +217,20 @@ export interface SearchContacts extends ContactFilters {
   readonly limit?: number | undefined;
 }
 
-export const searchContactsSchema = z.strictObject({
-  q: text(200)
-    .min(1)
-    .describe(
-      "Words, prefixes of words, or a prefix of a phone number. Up to 200 characters, of which " +
-        "the first 8 words count.",
-    ),
-  limit: queryInteger(1, 100)
-    .optional()
-    .describe(`The maximum number of contacts, up to 100. By default ${defaultPageSize}.`),
-  ...contactFilterFields,
-});
+export const searchContactsSchema = z
+  .strictObject({
+    q: text(200)
+      .min(1)
+      .describe(
+        "Words, prefixes of words, or a prefix of a phone number. Up to 200 characters, of which " +
+          "the first 8 words count.",
+      ),
+    limit: queryInteger(1, 100)
+      .optional()
+      .describe(`The maximum number of contacts, up to 100. By default ${defaultPageSize}.`),
+    ...contactFilterFields,
+  })
+  .meta({ interface: "SearchContacts" });
 
 /** A page of one contact's history. */
 export interface ContactHistory extends PageQuery {
@@ -234,7 +238,9 @@ export interface ContactHistory extends PageQuery {
   readonly id: string;
 }
 
-export const contactHistorySchema = z.strictObject({
-  id: reference.describe("The id of the contact."),
-  ...pageFields,
-});
+export const contactHistorySchema = z
+  .strictObject({
+    id: reference.describe("The id of the contact."),
+    ...pageFields,
+  })
+  .meta({ interface: "ContactHistory" });

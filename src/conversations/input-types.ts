@@ -115,7 +115,8 @@ export const listConversationsSchema = z
       .optional()
       .describe("Only conversations of this contact, newest start first."),
   })
-  .describe("A list of the inbox.");
+  .describe("A list of the inbox.")
+  .meta({ interface: "ListConversations" });
 
 /** The contact and the medium of a conversation to open. */
 export interface OpenConversation {
@@ -223,6 +224,7 @@ export const assignConversationSchema = z
         type: assigneeSchema.shape.type,
         id: person.describe("The host application's id of the person, or the id of the agent."),
       })
+      .meta({ interface: "Assignee" })
       .refine(({ type, id }) => type === "human" || isId("agt", id), {
         path: ["id"],
         error: "must be an agent's id",
@@ -281,7 +283,8 @@ export interface ThreadQuery extends PageQuery {
 
 export const threadQuerySchema = z
   .strictObject({ ...byId, ...pageFields })
-  .describe("A page of a conversation's messages or notes.");
+  .describe("A page of a conversation's messages or notes.")
+  .meta({ interface: "ThreadQuery" });
 
 /** A note to add to a conversation. The contact never sees it. */
 export interface AddNote {

@@ -131,7 +131,7 @@ export function envelopeSchema<const T extends EventType, D extends object>({
       created_at: timestamp.describe("When it happened."),
       data: data.describe("The facts of the event, as they were when it happened."),
     })
-    .meta({ id: eventSchemaId(type), description });
+    .meta({ id: eventSchemaId(type), interface: "EventEnvelope", description });
 }
 
 /** Filters of a list of events. */
@@ -140,7 +140,9 @@ export interface ListEvents extends PageQuery {
   readonly type?: EventType | undefined;
 }
 
-export const listEventsSchema = z.strictObject({
-  ...pageFields,
-  type: eventTypeSchema.optional().describe("Only events of this type."),
-});
+export const listEventsSchema = z
+  .strictObject({
+    ...pageFields,
+    type: eventTypeSchema.optional().describe("Only events of this type."),
+  })
+  .meta({ interface: "ListEvents" });

@@ -238,7 +238,9 @@ export interface ById {
   readonly id: string;
 }
 
-export const byIdSchema = z.strictObject({ id: reference.describe("The id of the resource.") });
+export const byIdSchema = z
+  .strictObject({ id: reference.describe("The id of the resource.") })
+  .meta({ interface: "ById" });
 
 /** The author of a message or a note. */
 export interface Author {

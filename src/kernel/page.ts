@@ -43,7 +43,7 @@ export const pageFields = {
     .describe("`next_cursor` of the previous page."),
 };
 
-export const pageQuerySchema = z.strictObject(pageFields);
+export const pageQuerySchema = z.strictObject(pageFields).meta({ interface: "PageQuery" });
 
 type PageSchema<T> = z.ZodObject<
   {
@@ -64,5 +64,5 @@ export function pageSchema<T>(item: z.ZodType<T>): PageSchema<T> {
         .nullable()
         .describe("The `cursor` of the next page. Null on the last page."),
     })
-    .describe("One page of a list.");
+    .meta({ interface: "Page" });
 }

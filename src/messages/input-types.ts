@@ -292,7 +292,8 @@ export const listMessagesSchema = z
       when: isObjectGiven,
     },
   )
-  .describe("Filters of a list of messages.");
+  .describe("Filters of a list of messages.")
+  .meta({ interface: "ListMessages" });
 
 /** A phone number, a short code or a visitor's webchat address. */
 const recipientAddress = /^(?:\+[1-9]\d{6,14}|\d{3,8}|visitor:[0-9A-Z]{26})$/;

@@ -144,7 +144,8 @@ export interface ListObservations extends PageQuery {
 
 export const listObservationsSchema = z
   .strictObject({ id: reference.describe("The id of the contact."), ...pageFields })
-  .describe("A page of a contact's observations.");
+  .describe("A page of a contact's observations.")
+  .meta({ interface: "ListObservations" });
 
 /** The observation to remove. */
 export interface RemoveObservation {
@@ -159,4 +160,5 @@ export const removeObservationSchema = z
     id: reference.describe("The id of the contact."),
     observation_id: reference.describe("The id of the observation."),
   })
-  .describe("The observation to remove.");
+  .describe("The observation to remove.")
+  .meta({ interface: "RemoveObservation" });

@@ -73,7 +73,7 @@ export interface PublicDocument {
   readonly kind: "document";
   readonly name: string;
   /** Returns the document of an API that is mounted at this path, such as `/api` or "". */
-  readonly json: (mount: string) => string;
+  readonly json: (mount: string) => Promise<string>;
 }
 
 /** A carrier's callback. Its signature covers the bytes of the body, so the body is not parsed. */

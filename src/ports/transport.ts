@@ -14,7 +14,7 @@ import type { Logger } from "./logger.ts";
 /** The engine's built-in transport. No other transport may have this name. */
 export const webchatTransportName = "webchat";
 
-/** A file of a message, such as an image. */
+/** An image, sound or file. The carrier fetches it from the URL. */
 export interface Media {
   /** The http or https URL from which the file is fetched. */
   readonly url: string;

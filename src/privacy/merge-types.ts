@@ -20,7 +20,7 @@ export const mergeContactsSchema = z
 
 export const previewMergeSchema = z
   .strictObject(mergeContactsSchema.shape)
-  .describe("Two contacts to merge into one.");
+  .meta({ interface: "MergeContacts" });
 
 /** What a merge of two contacts would do. Nothing is changed. */
 export interface MergePreview {

@@ -128,17 +128,19 @@ export interface VisitorStream {
   readonly last_event_id?: string | undefined;
 }
 
-export const visitorStreamSchema = z.strictObject({
-  id: reference.describe("The id of the session."),
-  last_event_id: z
-    .string()
-    .regex(/^\d{1,15}$/, { error: "must be the id of an event of this stream" })
-    .optional()
-    .describe(
-      "Continues after this event. By default the stream starts with the messages since the " +
-        "session was opened.",
-    ),
-});
+export const visitorStreamSchema = z
+  .strictObject({
+    id: reference.describe("The id of the session."),
+    last_event_id: z
+      .string()
+      .regex(/^\d{1,15}$/, { error: "must be the id of an event of this stream" })
+      .optional()
+      .describe(
+        "Continues after this event. By default the stream starts with the messages since the " +
+          "session was opened.",
+      ),
+  })
+  .meta({ interface: "VisitorStream" });
 
 /** A page of the messages of a visitor. */
 export interface VisitorHistory extends PageQuery {
@@ -148,7 +150,8 @@ export interface VisitorHistory extends PageQuery {
 
 export const visitorHistorySchema = z
   .strictObject({ id: reference.describe("The id of the session."), ...pageFields })
-  .describe("A page of the messages of a visitor.");
+  .describe("A page of the messages of a visitor.")
+  .meta({ interface: "VisitorHistory" });
 
 /** One page of the messages to and from a visitor, newest first. */
 export interface WebchatMessagePage extends Page<WebchatMessage> {

@@ -115,8 +115,8 @@ export interface EventMap {
 }
 
 /**
- * An event with the data of its type, as it is stored, streamed and sent to webhooks. After a check
- * of `type`, TypeScript knows the fields of `data`.
+ * An event with the data of its type, as it is stored, streamed and sent to webhooks.
+ * @remarks After a check of `type`, TypeScript knows the fields of `data`.
  */
 export type Event<T extends EventType = EventType> = { [K in T]: EventEnvelope<K, EventMap[K]> }[T];
 
@@ -153,7 +153,7 @@ const eventOf = (type: EventType) => envelopeSchema(eventDefinitionOf(type));
 
 export const anyEventSchema = z
   .discriminatedUnion("type", [eventOf(firstType), ...otherTypes.map(eventOf)])
-  .meta({ id: "Event", description: "An event with the data of its type." });
+  .meta({ id: "Event" });
 
 /**
  * Called after the commit that created the event. An error that it throws, or with which its

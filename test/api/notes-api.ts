@@ -193,7 +193,7 @@ export function notes(given: Partial<Limits> = {}, requests = 2): Notes {
     name: "guide.get",
     json: (mount) => {
       guides.push(mount);
-      return JSON.stringify({ mount });
+      return Promise.resolve(JSON.stringify({ mount }));
     },
   };
 

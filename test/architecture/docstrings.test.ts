@@ -1,6 +1,7 @@
 import { beforeAll, expect, test, vi } from "vitest";
+import { withProject } from "../../build-descriptions.ts";
 import { compilerEnvironment } from "../support/compile.ts";
-import { publicNames, withProject, type PublicName } from "./public-types.ts";
+import { publicNames, type PublicName } from "./public-types.ts";
 import { schemaDifferences } from "./schema-docs.ts";
 
 let names: readonly PublicName[] = [];

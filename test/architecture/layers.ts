@@ -80,6 +80,9 @@ const adaptersMayAlsoImport: Readonly<Record<string, readonly string[]>> = {
 /** They compute, or tell who called. None does I/O, so everything can be replayed. */
 const builtinsOfSrc = new Set(["node:crypto", "node:async_hooks"]);
 
+/** What the build writes for `src`, as `imports` of `package.json` names it. */
+const builtForSrc = "#descriptions";
+
 /** What the pages' browser halves are built from. The build bundles it. */
 const bundled = new Set(["preact", "@preact/signals", "uplot"]);
 
@@ -136,6 +139,7 @@ function refusalOutside(
 ): string | undefined {
   if (from === "?") return "an import must name its module";
   if (path.startsWith("examples/")) return undefined;
+  if (path.startsWith("src/") && from === builtForSrc) return undefined;
   if (from.startsWith("node:")) {
     return path.startsWith("src/") && !builtinsOfSrc.has(from)
       ? `src may import no node built-in but ${[...builtinsOfSrc].join(" and ")}`

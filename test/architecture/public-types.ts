@@ -1,10 +1,6 @@
-/**
- * Walks the types that users of the package see, with TypeScript's own API. The API is unstable, so
- * `package.json` pins TypeScript to one version.
- */
+/** Walks the types that users of the package see. */
 import { resolve } from "node:path";
 import {
-  API,
   ObjectFlags,
   SignatureKind,
   SymbolFlags,
@@ -15,25 +11,11 @@ import {
   type Type,
   type TypeReference,
 } from "typescript/unstable/sync";
+import { docOf } from "../../build-descriptions.ts";
 import { entries } from "../../tsup.config.ts";
 
 export const root = resolve(import.meta.dirname, "../..");
 const own = [resolve(root, "src"), resolve(root, "adapters")].map((path) => path.toLowerCase());
-
-/** Runs `task` on the compiled product. The compiler runs as a child process until then. */
-export async function withProject<Result>(
-  task: (project: Project) => Result | Promise<Result>,
-): Promise<Result> {
-  const api = new API({ cwd: root });
-  try {
-    const config = resolve(root, "tsconfig.build.json");
-    const [project] = api.updateSnapshot({ openProjects: [config] }).getProjects();
-    if (project === undefined) throw new Error(`no project at ${config}`);
-    return await task(project);
-  } finally {
-    api.close();
-  }
-}
 
 /** A function, option or field that an editor shows. */
 export interface PublicName {
@@ -121,7 +103,3 @@ const argumentsOf = (checker: Checker, type: ObjectType): readonly Type[] =>
   (type.objectFlags & ObjectFlags.Reference) === 0
     ? []
     : checker.getTypeArguments(type as TypeReference);
-
-/** The docstring as one line. */
-export const docOf = (checker: Checker, symbol: Symbol): string =>
-  checker.getDocumentationCommentOfSymbol(symbol).replaceAll(/\s+/g, " ").trim();

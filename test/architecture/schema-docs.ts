@@ -8,12 +8,13 @@ import {
   type Type,
 } from "typescript/unstable/sync";
 import { z } from "zod";
+import { docOf } from "../../build-descriptions.ts";
 import { eventSchemaId, eventTypes } from "../../src/events/types.ts";
 import { defaultLimits, type Limits } from "../../src/kernel/limits.ts";
 import { apiRoutes } from "../../src/modules.ts";
 import { isGuarded } from "../../src/operations/index.ts";
 import { eventDefinitionOf } from "../../src/webhooks/index.ts";
-import { docOf, root } from "./public-types.ts";
+import { root } from "./public-types.ts";
 
 interface JsonSchema {
   readonly $ref?: string;

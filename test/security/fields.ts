@@ -39,11 +39,11 @@ export interface Field {
   readonly schemas: readonly Schema[];
 }
 
-export const openApi: OpenApi = readDocument();
+export const openApi: OpenApi = await readDocument();
 
-function readDocument(): OpenApi {
+async function readDocument(): Promise<OpenApi> {
   for (const { operation } of allRoutes) {
-    if (operation.kind === "document") return JSON.parse(operation.json("")) as OpenApi;
+    if (operation.kind === "document") return JSON.parse(await operation.json("")) as OpenApi;
   }
   throw new Error("no route has the OpenAPI document");
 }

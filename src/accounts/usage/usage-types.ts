@@ -78,15 +78,17 @@ export interface GetUsage {
   readonly to?: string | undefined;
 }
 
-export const getUsageSchema = z.strictObject({
-  from: dayInput
-    .optional()
-    .describe(
-      "The first day in UTC, such as `2026-01-31`. At most 365 days before the last. By default " +
-        "30 days before it.",
-    ),
-  to: dayInput.optional().describe("The last day in UTC, which is included. By default today."),
-});
+export const getUsageSchema = z
+  .strictObject({
+    from: dayInput
+      .optional()
+      .describe(
+        "The first day in UTC, such as `2026-01-31`. At most 365 days before the last. By default " +
+          "30 days before it.",
+      ),
+    to: dayInput.optional().describe("The last day in UTC, which is included. By default today."),
+  })
+  .meta({ interface: "GetUsage" });
 
 /** The hours to count. */
 export interface GetHourlyUsage {
@@ -100,18 +102,20 @@ export interface GetHourlyUsage {
   readonly channel?: Channel | undefined;
 }
 
-export const getHourlyUsageSchema = z.strictObject({
-  from: instant
-    .optional()
-    .describe(
-      "The first hour contains this time. At most 31 days before `to`, and by default 24 hours " +
-        "before.",
-    ),
-  to: instant.optional().describe("The last hour contains this time. By default now."),
-  channel: channelSchema
-    .optional()
-    .describe("Only messages of this channel. All channels by default."),
-});
+export const getHourlyUsageSchema = z
+  .strictObject({
+    from: instant
+      .optional()
+      .describe(
+        "The first hour contains this time. At most 31 days before `to`, and by default 24 hours " +
+          "before.",
+      ),
+    to: instant.optional().describe("The last hour contains this time. By default now."),
+    channel: channelSchema
+      .optional()
+      .describe("Only messages of this channel. All channels by default."),
+  })
+  .meta({ interface: "GetHourlyUsage" });
 
 /** The messages of a channel in one hour. */
 export interface HourCount {
@@ -198,15 +202,17 @@ export interface GetErrorCounts {
   readonly to?: string | undefined;
 }
 
-export const getErrorCountsSchema = z.strictObject({
-  from: dayInput
-    .optional()
-    .describe(
-      "The first day in UTC, such as `2026-01-31`. At most 30 days before the last. By default 6 " +
-        "days before it.",
-    ),
-  to: dayInput.optional().describe("The last day in UTC, which is included. By default today."),
-});
+export const getErrorCountsSchema = z
+  .strictObject({
+    from: dayInput
+      .optional()
+      .describe(
+        "The first day in UTC, such as `2026-01-31`. At most 30 days before the last. By default 6 " +
+          "days before it.",
+      ),
+    to: dayInput.optional().describe("The last day in UTC, which is included. By default today."),
+  })
+  .meta({ interface: "GetErrorCounts" });
 
 /** How many messages of a sender failed with an error. */
 export interface ErrorCount {

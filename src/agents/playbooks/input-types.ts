@@ -29,31 +29,33 @@ export interface PlaybookTriggerInput {
 
 const phrases = (max: number) => readonlyList(z.array(name(64)).max(max));
 
-export const playbookTriggerInputSchema = z.strictObject({
-  keywords: phrases(50)
-    .optional()
-    .describe(
-      "Words or phrases in the contact's message that start the playbook: up to 50, of up to 64 " +
-        "characters. Case and accents are ignored.",
-    ),
-  intents: phrases(20)
-    .optional()
-    .describe(
-      "Names of intents that start the playbook when the model recognizes them: up to 20, of up " +
-        "to 64 characters.",
-    ),
-  when: text(500)
-    .optional()
-    .describe("Describes to the model when to start the playbook. At most 500 characters."),
-  priority: whole(-1_000, 1_000)
-    .optional()
-    .meta({
-      default: 0,
-      description:
-        "If the keywords of several playbooks match, the one with the highest value starts. From " +
-        "-1,000 to 1,000.",
-    }),
-});
+export const playbookTriggerInputSchema = z
+  .strictObject({
+    keywords: phrases(50)
+      .optional()
+      .describe(
+        "Words or phrases in the contact's message that start the playbook: up to 50, of up to 64 " +
+          "characters. Case and accents are ignored.",
+      ),
+    intents: phrases(20)
+      .optional()
+      .describe(
+        "Names of intents that start the playbook when the model recognizes them: up to 20, of up " +
+          "to 64 characters.",
+      ),
+    when: text(500)
+      .optional()
+      .describe("Describes to the model when to start the playbook. At most 500 characters."),
+    priority: whole(-1_000, 1_000)
+      .optional()
+      .meta({
+        default: 0,
+        description:
+          "If the keywords of several playbooks match, the one with the highest value starts. From " +
+          "-1,000 to 1,000.",
+      }),
+  })
+  .meta({ interface: "PlaybookTriggerInput" });
 
 /** The fields of create and update. */
 const fields = {
@@ -222,12 +224,14 @@ export interface GetPlaybook {
   readonly version?: number | undefined;
 }
 
-export const getPlaybookSchema = z.strictObject({
-  id: reference.describe("The id of the playbook."),
-  version: queryInteger(1, 2_147_483_647)
-    .optional()
-    .describe(
-      "The version to get, such as the one that a run names. If absent, the current one. Old " +
-        "versions are kept for some time after their last use.",
-    ),
-});
+export const getPlaybookSchema = z
+  .strictObject({
+    id: reference.describe("The id of the playbook."),
+    version: queryInteger(1, 2_147_483_647)
+      .optional()
+      .describe(
+        "The version to get, such as the one that a run names. If absent, the current one. Old " +
+          "versions are kept for some time after their last use.",
+      ),
+  })
+  .meta({ interface: "GetPlaybook" });

@@ -182,124 +182,148 @@ const values = wholeRecord(
   playbookLimits.values,
 );
 
-const sendStepSchema = z.strictObject({
-  ...continuingFields,
-  type: z.literal("send").describe("Adds `text` to the reply."),
-  text: name(1_600).describe(
-    "A template: `{{slot}}`, `{{step.field}}` and `{{contact.name}}` are replaced by values.",
-  ),
-});
+const sendStepSchema = z
+  .strictObject({
+    ...continuingFields,
+    type: z.literal("send").describe("Adds `text` to the reply."),
+    text: name(1_600).describe(
+      "A template: `{{slot}}`, `{{step.field}}` and `{{contact.name}}` are replaced by values.",
+    ),
+  })
+  .meta({ interface: "SendStep" });
 
-const askStepSchema = z.strictObject({
-  ...continuingFields,
-  type: z
-    .literal("ask")
-    .describe(
-      "Asks for a slot with its `prompt` and waits for the answer. If the slot is filled at the " +
-        "first visit of the step, the playbook goes on. A step that is reached again asks again.",
+const askStepSchema = z
+  .strictObject({
+    ...continuingFields,
+    type: z
+      .literal("ask")
+      .describe(
+        "Asks for a slot with its `prompt` and waits for the answer. If the slot is filled at the " +
+          "first visit of the step, the playbook goes on. A step that is reached again asks again.",
+      ),
+    slot: identifier.describe("The name of the slot."),
+    retries: whole(0, 10).describe(
+      "How many times the question is asked again after an invalid answer: 0 to 10.",
     ),
-  slot: identifier.describe("The name of the slot."),
-  retries: whole(0, 10).describe(
-    "How many times the question is asked again after an invalid answer: 0 to 10.",
-  ),
-  on_fail: identifier
-    .optional()
-    .describe(
-      "The step that follows when no answer was valid. If absent, an optional slot stays empty, " +
-        "and a required one ends the playbook.",
-    ),
-});
+    on_fail: identifier
+      .optional()
+      .describe(
+        "The step that follows when no answer was valid. If absent, an optional slot stays empty, " +
+          "and a required one ends the playbook.",
+      ),
+  })
+  .meta({ interface: "AskStep" });
 
 const { retries } = askStepSchema.shape;
 
-const askStepInputSchema = z.strictObject({
-  ...askStepSchema.shape,
-  retries: retries.optional().meta({ ...retries.meta(), default: defaultRetries }),
-});
+const askStepInputSchema = z
+  .strictObject({
+    ...askStepSchema.shape,
+    retries: retries.optional().meta({ ...retries.meta(), default: defaultRetries }),
+  })
+  .meta({ interface: "AskStepInput" });
 
-const setStepSchema = z.strictObject({
-  ...continuingFields,
-  type: z.literal("set").describe("Sets slots to `values`."),
-  values: values.describe(
-    "Values by slot name, at most 50. Texts in them are templates. An invalid value empties a " +
-      "slot.",
-  ),
-});
-
-const runActionStepSchema = z.strictObject({
-  ...continuingFields,
-  type: z
-    .literal("run")
-    .describe(
-      "Calls `action`. Templates and conditions refer to the fields of its result as " +
-        "`step.field`, with this step's id, and to a result that is no object as `step.output`.",
+const setStepSchema = z
+  .strictObject({
+    ...continuingFields,
+    type: z.literal("set").describe("Sets slots to `values`."),
+    values: values.describe(
+      "Values by slot name, at most 50. Texts in them are templates. An invalid value empties a " +
+        "slot.",
     ),
-  action: identifier.describe("The name of the action."),
-  args: values.describe(
-    "The input of the action, at most 50 fields. Texts in it are templates. A field that is " +
-      "only the placeholder of an empty slot is left out.",
-  ),
-  on_error: identifier
-    .optional()
-    .describe(
-      "The step that follows when the action fails. If absent, a failure ends the playbook.",
+  })
+  .meta({ interface: "SetStep" });
+
+const runActionStepSchema = z
+  .strictObject({
+    ...continuingFields,
+    type: z
+      .literal("run")
+      .describe(
+        "Calls `action`. Templates and conditions refer to the fields of its result as " +
+          "`step.field`, with this step's id, and to a result that is no object as `step.output`.",
+      ),
+    action: identifier.describe("The name of the action."),
+    args: values.describe(
+      "The input of the action, at most 50 fields. Texts in it are templates. A field that is " +
+        "only the placeholder of an empty slot is left out.",
     ),
-});
+    on_error: identifier
+      .optional()
+      .describe(
+        "The step that follows when the action fails. If absent, a failure ends the playbook.",
+      ),
+  })
+  .meta({ interface: "RunActionStep" });
 
-const branchCaseSchema = z.strictObject({
-  when: name(500).describe(
-    'The condition, such as `party_size > 6 and not (day == "sunday" or notes contains "dog")`.',
-  ),
-  next: identifier.describe("The step that follows if the condition is true."),
-});
-
-const branchStepSchema = z.strictObject({
-  ...continuingFields,
-  type: z
-    .literal("branch")
-    .describe("Continues at the `next` of the first case whose condition is true."),
-  cases: readonlyList(z.array(branchCaseSchema).min(1).max(playbookLimits.cases)).describe(
-    "1 to 20 cases. The first one whose condition is true decides the step that follows. If " +
-      "none is true, `next` follows.",
-  ),
-});
-
-const instructStepSchema = z.strictObject({
-  ...continuingFields,
-  type: z
-    .literal("instruct")
-    .describe("Gives the model an instruction and adds its answer to the reply."),
-  text: name(1_600).describe("The instruction. A template, in which texts and lists are quoted."),
-});
-
-const callPlaybookStepSchema = z.strictObject({
-  ...continuingFields,
-  type: z
-    .literal("call")
-    .describe(
-      "Runs another playbook, then continues. Values of slots with the same name pass to it and " +
-        "back.",
+const branchCaseSchema = z
+  .strictObject({
+    when: name(500).describe(
+      'The condition, such as `party_size > 6 and not (day == "sunday" or notes contains "dog")`.',
     ),
-  playbook_id: ids.playbook.describe("The playbook to run. It must be enabled."),
-});
+    next: identifier.describe("The step that follows if the condition is true."),
+  })
+  .meta({ interface: "BranchCase" });
 
-const callPlaybookStepInputSchema = z.strictObject({
-  ...callPlaybookStepSchema.shape,
-  playbook_id: playbookReference.describe("The playbook to run. It must be enabled."),
-});
+const branchStepSchema = z
+  .strictObject({
+    ...continuingFields,
+    type: z
+      .literal("branch")
+      .describe("Continues at the `next` of the first case whose condition is true."),
+    cases: readonlyList(z.array(branchCaseSchema).min(1).max(playbookLimits.cases)).describe(
+      "1 to 20 cases. The first one whose condition is true decides the step that follows. If " +
+        "none is true, `next` follows.",
+    ),
+  })
+  .meta({ interface: "BranchStep" });
 
-const handoffStepSchema = z.strictObject({
-  id,
-  type: z
-    .literal("handoff")
-    .describe("Ends the playbook and hands the conversation off to people."),
-  reason: name(500).describe("The reason, for the people who take over. A template."),
-});
+const instructStepSchema = z
+  .strictObject({
+    ...continuingFields,
+    type: z
+      .literal("instruct")
+      .describe("Gives the model an instruction and adds its answer to the reply."),
+    text: name(1_600).describe("The instruction. A template, in which texts and lists are quoted."),
+  })
+  .meta({ interface: "InstructStep" });
 
-const resolveStepSchema = z.strictObject({
-  id,
-  type: z.literal("resolve").describe("Ends the playbook and closes the conversation."),
-});
+const callPlaybookStepSchema = z
+  .strictObject({
+    ...continuingFields,
+    type: z
+      .literal("call")
+      .describe(
+        "Runs another playbook, then continues. Values of slots with the same name pass to it and " +
+          "back.",
+      ),
+    playbook_id: ids.playbook.describe("The playbook to run. It must be enabled."),
+  })
+  .meta({ interface: "CallPlaybookStep" });
+
+const callPlaybookStepInputSchema = z
+  .strictObject({
+    ...callPlaybookStepSchema.shape,
+    playbook_id: playbookReference.describe("The playbook to run. It must be enabled."),
+  })
+  .meta({ interface: "CallPlaybookStepInput" });
+
+const handoffStepSchema = z
+  .strictObject({
+    id,
+    type: z
+      .literal("handoff")
+      .describe("Ends the playbook and hands the conversation off to people."),
+    reason: name(500).describe("The reason, for the people who take over. A template."),
+  })
+  .meta({ interface: "HandoffStep" });
+
+const resolveStepSchema = z
+  .strictObject({
+    id,
+    type: z.literal("resolve").describe("Ends the playbook and closes the conversation."),
+  })
+  .meta({ interface: "ResolveStep" });
 
 const otherStepSchemas = [
   setStepSchema,

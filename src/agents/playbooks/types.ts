@@ -20,23 +20,27 @@ export interface PlaybookTrigger {
   readonly priority: number;
 }
 
-export const playbookTriggerSchema = z.strictObject({
-  keywords: z
-    .array(z.string())
-    .optional()
-    .describe(
-      "Words or phrases in the contact's message that start the playbook. Case and accents are " +
-        "ignored.",
-    ),
-  intents: z
-    .array(z.string())
-    .optional()
-    .describe("Names of intents that start the playbook when the model recognizes them."),
-  when: z.string().optional().describe("Describes to the model when to start the playbook."),
-  priority: z
-    .int()
-    .describe("If the keywords of several playbooks match, the one with the highest value starts."),
-});
+export const playbookTriggerSchema = z
+  .strictObject({
+    keywords: z
+      .array(z.string())
+      .optional()
+      .describe(
+        "Words or phrases in the contact's message that start the playbook. Case and accents are " +
+          "ignored.",
+      ),
+    intents: z
+      .array(z.string())
+      .optional()
+      .describe("Names of intents that start the playbook when the model recognizes them."),
+    when: z.string().optional().describe("Describes to the model when to start the playbook."),
+    priority: z
+      .int()
+      .describe(
+        "If the keywords of several playbooks match, the one with the highest value starts.",
+      ),
+  })
+  .meta({ interface: "PlaybookTrigger" });
 
 /** A script that an agent follows: triggers, questions and steps. */
 export interface Playbook {

@@ -91,12 +91,14 @@ export interface ListRuns extends PageQuery {
   readonly conversation_id?: string | undefined;
 }
 
-export const listRunsSchema = z.strictObject({
-  id: reference.describe("The id of the agent."),
-  ...pageFields,
-  status: runStatusSchema.optional().describe("Only runs with this status."),
-  conversation_id: reference.optional().describe("Only runs in this conversation."),
-});
+export const listRunsSchema = z
+  .strictObject({
+    id: reference.describe("The id of the agent."),
+    ...pageFields,
+    status: runStatusSchema.optional().describe("Only runs with this status."),
+    conversation_id: reference.optional().describe("Only runs in this conversation."),
+  })
+  .meta({ interface: "ListRuns" });
 
 /** Which runs in a conversation to list. */
 export interface ListConversationRuns extends PageQuery {
@@ -106,11 +108,13 @@ export interface ListConversationRuns extends PageQuery {
   readonly status?: RunStatus | undefined;
 }
 
-export const listConversationRunsSchema = z.strictObject({
-  id: reference.describe("The id of the conversation."),
-  ...pageFields,
-  status: runStatusSchema.optional().describe("Only runs with this status."),
-});
+export const listConversationRunsSchema = z
+  .strictObject({
+    id: reference.describe("The id of the conversation."),
+    ...pageFields,
+    status: runStatusSchema.optional().describe("Only runs with this status."),
+  })
+  .meta({ interface: "ListConversationRuns" });
 
 /** Which runs of all agents to list. */
 export interface ListAllRuns extends PageQuery {
@@ -120,15 +124,17 @@ export interface ListAllRuns extends PageQuery {
   readonly status?: RunStatus | undefined;
 }
 
-export const listAllRunsSchema = z.strictObject({
-  ...pageFields,
-  status: runStatusSchema
-    .optional()
-    .describe(
-      "Only runs with this status. Those that await an approval are in the order of their " +
-        "deadlines.",
-    ),
-});
+export const listAllRunsSchema = z
+  .strictObject({
+    ...pageFields,
+    status: runStatusSchema
+      .optional()
+      .describe(
+        "Only runs with this status. Those that await an approval are in the order of their " +
+          "deadlines.",
+      ),
+  })
+  .meta({ interface: "ListAllRuns" });
 
 /** One run of an agent. */
 export interface RunOfAgent {
@@ -138,10 +144,12 @@ export interface RunOfAgent {
   readonly run_id: string;
 }
 
-export const runOfAgentSchema = z.strictObject({
-  id: reference.describe("The id of the agent."),
-  run_id: reference.describe("The id of the run."),
-});
+export const runOfAgentSchema = z
+  .strictObject({
+    id: reference.describe("The id of the agent."),
+    run_id: reference.describe("The id of the run."),
+  })
+  .meta({ interface: "RunOfAgent" });
 
 /** A person's decision about the action that a run waits for. */
 export interface ApproveRun {

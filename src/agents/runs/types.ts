@@ -46,17 +46,19 @@ export interface RunTrigger {
   readonly message_ids: MessageId[];
 }
 
-export const runTriggerSchema = z.strictObject({
-  type: z
-    .enum(["inbound", "api", "handback"])
-    .describe(
-      "`inbound`: the contact wrote. `api`: a trigger through the API. `handback`: the agent got " +
-        "the conversation back from people.",
-    ),
-  message_ids: z
-    .array(ids.message)
-    .describe("The contact's messages that the run answers. Empty for `api`."),
-});
+export const runTriggerSchema = z
+  .strictObject({
+    type: z
+      .enum(["inbound", "api", "handback"])
+      .describe(
+        "`inbound`: the contact wrote. `api`: a trigger through the API. `handback`: the agent got " +
+          "the conversation back from people.",
+      ),
+    message_ids: z
+      .array(ids.message)
+      .describe("The contact's messages that the run answers. Empty for `api`."),
+  })
+  .meta({ interface: "RunTrigger" });
 
 /** How much a run used the model. */
 export interface RunUsage {
@@ -68,11 +70,13 @@ export interface RunUsage {
   readonly model_calls: number;
 }
 
-export const runUsageSchema = z.strictObject({
-  input_tokens: whole(0).describe("Tokens that the model read, as the model reports them."),
-  output_tokens: whole(0).describe("Tokens that the model wrote, as the model reports them."),
-  model_calls: whole(0).describe("How often the model was called."),
-});
+export const runUsageSchema = z
+  .strictObject({
+    input_tokens: whole(0).describe("Tokens that the model read, as the model reports them."),
+    output_tokens: whole(0).describe("Tokens that the model wrote, as the model reports them."),
+    model_calls: whole(0).describe("How often the model was called."),
+  })
+  .meta({ interface: "RunUsage" });
 
 /** A call of an action that waits for a person's decision. */
 export interface AwaitedCall {

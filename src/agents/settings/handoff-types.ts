@@ -32,32 +32,34 @@ export interface AgentHandoff {
   readonly resume_after_human: boolean;
 }
 
-export const agentHandoffSchema = z.strictObject({
-  rules: z.array(handoffRuleSchema).describe("The rules. If one applies, the agent hands off."),
-  message: z
-    .string()
-    .optional()
-    .describe("The text that the contact gets at a hand-off. If absent, the contact gets none."),
-  queue_timeout_seconds: whole(1)
-    .optional()
-    .describe(
-      "How long a conversation waits in the queue before `on_no_humans` applies, in seconds. If " +
-        "absent, it waits without limit.",
-    ),
-  on_no_humans: z
-    .enum(["stay_ai", "leave_message"])
-    .describe(
-      "What happens when nobody takes the conversation in time. `leave_message`: the contact " +
-        "gets the fallback text, and the conversation stays in the queue. `stay_ai`: the agent " +
-        "takes the conversation back.",
-    ),
-  resume_after_human: z
-    .boolean()
-    .describe(
-      "Whether the agent answers again when the contact writes after people have closed the " +
-        "conversation.",
-    ),
-});
+export const agentHandoffSchema = z
+  .strictObject({
+    rules: z.array(handoffRuleSchema).describe("The rules. If one applies, the agent hands off."),
+    message: z
+      .string()
+      .optional()
+      .describe("The text that the contact gets at a hand-off. If absent, the contact gets none."),
+    queue_timeout_seconds: whole(1)
+      .optional()
+      .describe(
+        "How long a conversation waits in the queue before `on_no_humans` applies, in seconds. If " +
+          "absent, it waits without limit.",
+      ),
+    on_no_humans: z
+      .enum(["stay_ai", "leave_message"])
+      .describe(
+        "What happens when nobody takes the conversation in time. `leave_message`: the contact " +
+          "gets the fallback text, and the conversation stays in the queue. `stay_ai`: the agent " +
+          "takes the conversation back.",
+      ),
+    resume_after_human: z
+      .boolean()
+      .describe(
+        "Whether the agent answers again when the contact writes after people have closed the " +
+          "conversation.",
+      ),
+  })
+  .meta({ interface: "AgentHandoff" });
 
 export const defaultHandoff: AgentHandoff = {
   rules: [{ on: "customer_request" }],
@@ -132,4 +134,5 @@ export const agentHandoffInputSchema = ({ messageCharacters }: Limits) =>
           "conversation.",
       }),
     })
-    .partial();
+    .partial()
+    .meta({ interface: "AgentHandoffInput" });

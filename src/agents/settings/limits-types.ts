@@ -23,28 +23,30 @@ export interface AgentLimits {
   readonly max_triggers_per_minute: number;
 }
 
-export const agentLimitsSchema = z.strictObject({
-  max_ai_turns: whole(1).describe(
-    "How many replies the agent may send in one conversation. The next time the contact " +
-      "writes, the agent hands off. The count starts again after a hand-back.",
-  ),
-  max_steps_per_turn: whole(1).describe(
-    "How many steps of a playbook, and how many answers of the model, one turn may take. A " +
-      "turn that needs more counts as `guardrail`.",
-  ),
-  max_tokens_per_conversation: whole(1).describe(
-    "How many model tokens the agent may use in one conversation. Then it hands off.",
-  ),
-  timeout_ms: whole(1).describe(
-    "How long a turn may take, in milliseconds. A later answer of the model is dropped.",
-  ),
-  max_replies_per_minute: whole(1).describe(
-    "How many replies the agent may send in one conversation per minute. Further replies wait.",
-  ),
-  max_triggers_per_minute: whole(1).describe(
-    "How many runs of the agent may be triggered per minute. A further trigger is refused.",
-  ),
-});
+export const agentLimitsSchema = z
+  .strictObject({
+    max_ai_turns: whole(1).describe(
+      "How many replies the agent may send in one conversation. The next time the contact " +
+        "writes, the agent hands off. The count starts again after a hand-back.",
+    ),
+    max_steps_per_turn: whole(1).describe(
+      "How many steps of a playbook, and how many answers of the model, one turn may take. A " +
+        "turn that needs more counts as `guardrail`.",
+    ),
+    max_tokens_per_conversation: whole(1).describe(
+      "How many model tokens the agent may use in one conversation. Then it hands off.",
+    ),
+    timeout_ms: whole(1).describe(
+      "How long a turn may take, in milliseconds. A later answer of the model is dropped.",
+    ),
+    max_replies_per_minute: whole(1).describe(
+      "How many replies the agent may send in one conversation per minute. Further replies wait.",
+    ),
+    max_triggers_per_minute: whole(1).describe(
+      "How many runs of the agent may be triggered per minute. A further trigger is refused.",
+    ),
+  })
+  .meta({ interface: "AgentLimits" });
 
 export const defaultAgentLimits: AgentLimits = {
   max_ai_turns: 20,
@@ -133,4 +135,5 @@ export const agentLimitsInputSchema = z
         "fails with `rate_limited`, which says when to try again.",
     }),
   })
-  .partial();
+  .partial()
+  .meta({ interface: "AgentLimitsInput" });

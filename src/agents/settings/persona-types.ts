@@ -13,16 +13,18 @@ export interface AgentPersona {
   readonly language?: string | undefined;
 }
 
-export const agentPersonaSchema = z.strictObject({
-  role: z.string().describe('The agent\'s role, such as "receptionist of a dental practice".'),
-  tone: z.string().optional().describe('How the agent writes, such as "friendly and brief".'),
-  language: z
-    .string()
-    .optional()
-    .describe(
-      "The language that the agent writes (BCP 47 tag). If absent, the contact's language.",
-    ),
-});
+export const agentPersonaSchema = z
+  .strictObject({
+    role: z.string().describe('The agent\'s role, such as "receptionist of a dental practice".'),
+    tone: z.string().optional().describe('How the agent writes, such as "friendly and brief".'),
+    language: z
+      .string()
+      .optional()
+      .describe(
+        "The language that the agent writes (BCP 47 tag). If absent, the contact's language.",
+      ),
+  })
+  .meta({ interface: "AgentPersona" });
 
 export const defaultPersona: AgentPersona = { role: "assistant" };
 
@@ -57,7 +59,8 @@ export const agentPersonaInputSchema = z
         "The language that the agent writes (BCP 47 tag). Null means the contact's language.",
       ),
   })
-  .partial();
+  .partial()
+  .meta({ interface: "AgentPersonaInput" });
 
 /** What an agent does in a particular case. Only language models use it. */
 export interface AgentGuideline {
@@ -69,11 +72,13 @@ export interface AgentGuideline {
   readonly priority: number;
 }
 
-export const agentGuidelineSchema = z.strictObject({
-  when: z.string().describe('The case, such as "the contact asks for a discount".'),
-  then: z.string().describe("What the agent does then."),
-  priority: z.int().describe("Guidelines with higher values come first."),
-});
+export const agentGuidelineSchema = z
+  .strictObject({
+    when: z.string().describe('The case, such as "the contact asks for a discount".'),
+    then: z.string().describe("What the agent does then."),
+    priority: z.int().describe("Guidelines with higher values come first."),
+  })
+  .meta({ interface: "AgentGuideline" });
 
 /** What an agent does in a particular case. Only language models use it. */
 export interface AgentGuidelineInput {
@@ -88,16 +93,18 @@ export interface AgentGuidelineInput {
   readonly priority?: number | undefined;
 }
 
-export const agentGuidelineInputSchema = z.strictObject({
-  when: name(500).describe(
-    'The case, such as "the contact asks for a discount". At most 500 characters.',
-  ),
-  then: name(1_000).describe("What the agent does then. At most 1,000 characters."),
-  priority: whole(-1_000, 1_000).optional().meta({
-    default: 0,
-    description: "From -1,000 to 1,000. Guidelines with higher values come first.",
-  }),
-});
+export const agentGuidelineInputSchema = z
+  .strictObject({
+    when: name(500).describe(
+      'The case, such as "the contact asks for a discount". At most 500 characters.',
+    ),
+    then: name(1_000).describe("What the agent does then. At most 1,000 characters."),
+    priority: whole(-1_000, 1_000).optional().meta({
+      default: 0,
+      description: "From -1,000 to 1,000. Guidelines with higher values come first.",
+    }),
+  })
+  .meta({ interface: "AgentGuidelineInput" });
 
 export const agentGuidelinesInputSchema = readonlyList(z.array(agentGuidelineInputSchema).max(50));
 
@@ -109,12 +116,16 @@ export interface AgentKnowledge {
   readonly text: string;
 }
 
-export const agentKnowledgeSchema = z.strictObject({
-  title: z
-    .string()
-    .describe("The title. The words of the question that it answers make a good one."),
-  text: z.string().describe("What the agent may tell contacts. `rules()` sends it word for word."),
-});
+export const agentKnowledgeSchema = z
+  .strictObject({
+    title: z
+      .string()
+      .describe("The title. The words of the question that it answers make a good one."),
+    text: z
+      .string()
+      .describe("What the agent may tell contacts. `rules()` sends it word for word."),
+  })
+  .meta({ interface: "AgentKnowledge" });
 
 /** A piece of an agent's knowledge. */
 export interface AgentKnowledgeInput {
@@ -128,14 +139,16 @@ export interface AgentKnowledgeInput {
   readonly text: string;
 }
 
-export const agentKnowledgeInputSchema = z.strictObject({
-  title: name(200).describe(
-    "The title. The words of the question that it answers make a good one. At most 200 characters.",
-  ),
-  text: name(4_000).describe(
-    "What the agent may tell contacts. `rules()` sends it word for word. At most 4,000 characters.",
-  ),
-});
+export const agentKnowledgeInputSchema = z
+  .strictObject({
+    title: name(200).describe(
+      "The title. The words of the question that it answers make a good one. At most 200 characters.",
+    ),
+    text: name(4_000).describe(
+      "What the agent may tell contacts. `rules()` sends it word for word. At most 4,000 characters.",
+    ),
+  })
+  .meta({ interface: "AgentKnowledgeInput" });
 
 export const agentKnowledgeListInputSchema = readonlyList(
   z.array(agentKnowledgeInputSchema).max(100),

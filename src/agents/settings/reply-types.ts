@@ -24,29 +24,31 @@ export interface AgentReply {
   readonly signature?: string | undefined;
 }
 
-export const agentReplySchema = z.strictObject({
-  mode: z
-    .enum(["generated", "canned_strict"])
-    .describe(
-      "`generated`: the model writes replies. `canned_strict`: the agent sends only texts that " +
-        "the host application wrote. Templates of playbooks may add values of slots, fields of " +
-        "action results and the contact's name.",
+export const agentReplySchema = z
+  .strictObject({
+    mode: z
+      .enum(["generated", "canned_strict"])
+      .describe(
+        "`generated`: the model writes replies. `canned_strict`: the agent sends only texts that " +
+          "the host application wrote. Templates of playbooks may add values of slots, fields of " +
+          "action results and the contact's name.",
+      ),
+    max_chars: whole(1).describe(
+      "The maximum characters of a reply, signature included. A longer reply is cut.",
     ),
-  max_chars: whole(1).describe(
-    "The maximum characters of a reply, signature included. A longer reply is cut.",
-  ),
-  debounce_ms: whole(0).describe(
-    "How long the contact must be silent before the agent answers, in milliseconds. A contact " +
-      "that keeps writing is answered five times that long after the first unanswered message.",
-  ),
-  signature: z
-    .string()
-    .optional()
-    .describe(
-      "A line below each reply. If absent, there is none. It is left out if it takes more than " +
-        "half of `max_chars`.",
+    debounce_ms: whole(0).describe(
+      "How long the contact must be silent before the agent answers, in milliseconds. A contact " +
+        "that keeps writing is answered five times that long after the first unanswered message.",
     ),
-});
+    signature: z
+      .string()
+      .optional()
+      .describe(
+        "A line below each reply. If absent, there is none. It is left out if it takes more than " +
+          "half of `max_chars`.",
+      ),
+  })
+  .meta({ interface: "AgentReply" });
 
 export const defaultReply: AgentReply = {
   mode: "generated",
@@ -112,4 +114,5 @@ export const agentReplyInputSchema = ({ messageCharacters }: Limits) =>
             "if it takes more than half of `max_chars`.",
         ),
     })
-    .partial();
+    .partial()
+    .meta({ interface: "AgentReplyInput" });

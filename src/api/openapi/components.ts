@@ -3,15 +3,20 @@ import { idempotencyField } from "../requests/idempotency-key.ts";
 import { tokenField } from "../requests/url-parameters.ts";
 import { ref } from "./references.ts";
 import type { Schemas } from "./schemas.ts";
-import { webhookParameters, webhookResponses } from "./webhooks.ts";
+import {
+  eventSchemas,
+  webhookParameters,
+  webhookResponses,
+  type EventDescriptions,
+} from "./webhooks.ts";
 
-export function componentsOf(schemas: Schemas): object {
+export function componentsOf(schemas: Schemas, events: EventDescriptions): object {
   return {
     securitySchemes,
     parameters: { ...parameters, ...webhookParameters },
     headers,
     responses: { ...errorResponses(schemas), ...webhookResponses },
-    schemas: schemas.components,
+    schemas: { ...schemas.components, ...eventSchemas(schemas.components, events) },
   };
 }
 

@@ -11,21 +11,28 @@ import { maxCallbackBytes } from "../../ports/index.ts";
 import { idempotencyField } from "../requests/idempotency-key.ts";
 import { parameterNames } from "../router.ts";
 import { componentsOf, rateLimitHeaders } from "./components.ts";
+import type { Describe } from "./descriptions.ts";
 import { ref } from "./references.ts";
 import { jsonSchemas, type JsonSchema, type Schemas } from "./schemas.ts";
 import { webhookItems, webhookTag } from "./webhooks.ts";
 
-/** An OpenAPI 3.1 document as JSON. */
-type OpenApiDocument = { readonly [key: string]: unknown };
+/** OpenAPI 3.1 */
+export interface OpenApiDocument {
+  /** The version of OpenAPI: 3.1.0. */
+  readonly openapi: string;
+  readonly [key: string]: unknown;
+}
 
 /**
- * Builds the document of the routes from the schemas that validate their requests. It has no
- * `servers`, because the path of the mount is known only from a request.
+ * Builds the document of the routes from the schemas that validate their requests, and from the
+ * docstrings of their interfaces. It has no `servers`, because the path of the mount is known only
+ * from a request.
  */
 export function openApiDocument(
   routes: readonly ApiRoute[],
   tags: readonly Tag[],
   limits: Limits,
+  describe: Describe,
 ): OpenApiDocument {
   const used = new Set(routes.map(({ tag }) => tag));
   const inputs = Object.fromEntries(
@@ -39,7 +46,8 @@ export function openApiDocument(
       outputs[route.operation.name] = route.response;
     }
   }
-  const schemas = jsonSchemas(inputs, outputs);
+  const schemas = jsonSchemas(inputs, outputs, describe);
+  const events = describe("EventMap")?.fields ?? {};
   const paths: Record<string, Record<string, unknown>> = {};
   for (const route of routes) {
     const path = route.path.replaceAll(/:(\w+)/g, "{$1}");
@@ -51,8 +59,8 @@ export function openApiDocument(
     tags: [...tags.filter(({ name }) => used.has(name)), webhookTag],
     security: [{ apiKey: [] }],
     paths,
-    webhooks: webhookItems(),
-    components: componentsOf(schemas),
+    webhooks: webhookItems(events),
+    components: componentsOf(schemas, events),
   };
 }
 

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import type { Describe } from "./descriptions.ts";
 
 /** The parts of JSON Schema 2020-12 that the document reads. */
 export interface JsonSchema {
@@ -26,9 +27,9 @@ export interface Schemas {
 
 type Named = Readonly<Record<string, z.ZodType>>;
 
-export function jsonSchemas(inputs: Named, outputs: Named): Schemas {
-  const accepted = converted(inputs, "input");
-  const returned = converted(outputs, "output");
+export function jsonSchemas(inputs: Named, outputs: Named, describe: Describe): Schemas {
+  const accepted = converted(inputs, "input", describe);
+  const returned = converted(outputs, "output", describe);
   const roots = new Set(
     Object.values(accepted.schemas).flatMap(({ $ref }) =>
       $ref === undefined ? [] : [nameOf($ref)],
@@ -60,7 +61,11 @@ export function jsonSchemas(inputs: Named, outputs: Named): Schemas {
     output: (name) => returned.schemas[name] ?? {},
     body: (name, schema) => {
       const { $ref } = own(name);
-      if ($ref === undefined) return schema;
+      if ($ref === undefined) {
+        // The docstring of an input without a name is about the fields in the path.
+        const { description: _, ...inline } = schema;
+        return inline;
+      }
       components[nameOf($ref)] = schema;
       return { $ref };
     },
@@ -124,25 +129,36 @@ interface Converted {
   readonly definitions: Readonly<Record<string, JsonSchema>>;
 }
 
-function converted(named: Named, io: "input" | "output"): Converted {
+type Io = "input" | "output";
+
+function converted(named: Named, io: Io, describe: Describe): Converted {
   const { $defs = {}, properties = {} } = z.toJSONSchema(z.object(named), {
     io,
     override: ({ jsonSchema }) => shorten(jsonSchema, io),
   });
-  return relocate(properties, $defs);
+  const definitions = Object.entries($defs)
+    .filter(([id]) => !anonymous.test(id))
+    .map(([id, schema]): [string, object] => [id, { interface: id, ...schema }]);
+  const whole = { schemas: properties, definitions: Object.fromEntries(definitions) };
+  const text = JSON.stringify(whole, (_, each: unknown) =>
+    isSchema(each) ? described(relocated(each), io, describe) : each,
+  );
+  return JSON.parse(text) as Converted;
 }
+
+const isSchema = (value: unknown): value is JsonSchema =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /**
  * Adapts a schema of zod to the document. Zod visits each of its schemas, but not those inside of
  * one that `documentedAs` made.
  */
-function shorten(schema: z.core.JSONSchema.BaseSchema, io: "input" | "output"): void {
+function shorten(schema: z.core.JSONSchema.BaseSchema, io: Io): void {
   for (const field of Object.values(schema.properties ?? {})) {
     if (typeof field === "object") shorten(field, io);
   }
-  if (io === "input") describeDefault(schema);
   // Responses may gain fields, so clients that validate them must allow unknown ones.
-  else if (schema.additionalProperties === false) delete schema.additionalProperties;
+  if (io === "output" && schema.additionalProperties === false) delete schema.additionalProperties;
   // The format says the same, and zod's pattern is long.
   if (schema.format === "date-time" || schema.format === "date") delete schema.pattern;
   if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;
@@ -150,34 +166,45 @@ function shorten(schema: z.core.JSONSchema.BaseSchema, io: "input" | "output"): 
 }
 
 /**
+ * Describes a schema and its fields by the docstrings of an interface. The id of a component names
+ * it, or `interface` in the metadata of another schema. The text of a field comes before that of
+ * its type.
+ */
+function described(schema: JsonSchema, io: Io, describe: Describe): object {
+  const { interface: name, ...rest } = schema;
+  if (typeof name !== "string") return schema;
+  const { description, fields = {} } = describe(name) ?? {};
+  const whole = { ...rest, description: rest.description ?? description };
+  if (rest.properties === undefined) return whole;
+  const properties = Object.entries(rest.properties).map(([field, property]): [string, object] => [
+    field,
+    withDefault({ ...property, description: fields[field] ?? property.description }, io),
+  ]);
+  return { ...whole, properties: Object.fromEntries(properties) };
+}
+
+/**
  * Client generators treat a field with a default as always present, and would require it in
  * requests. The description states the default instead.
  */
-function describeDefault(schema: { default?: unknown; description?: string | undefined }): void {
-  if (schema.default === undefined) return;
-  schema.description = [schema.description, `By default ${JSON.stringify(schema.default)}.`]
-    .filter(Boolean)
-    .join(" ");
-  delete schema.default;
+function withDefault({ default: value, ...field }: DescribedField, io: Io): object {
+  if (value === undefined) return field;
+  if (io === "output") return { ...field, default: value };
+  const description = [field.description, `By default ${JSON.stringify(value)}.`];
+  return { ...field, description: description.filter(Boolean).join(" ") };
 }
 
-/** Points references at the document's components. */
-function relocate(schemas: object, definitions: object): Converted {
-  const text = JSON.stringify({ schemas, definitions }, (key, each: unknown) => {
-    if (anonymous.test(key)) return undefined;
-    if (
-      typeof each !== "object" ||
-      each === null ||
-      !("$ref" in each) ||
-      typeof each.$ref !== "string"
-    ) {
-      return each;
-    }
-    const name = each.$ref.replace("#/$defs/", "");
-    const { $ref: _, ...beside } = each;
-    return anonymous.test(name) ? beside : { ...beside, $ref: `${prefix}${name}` };
-  });
-  return JSON.parse(text) as Converted;
+interface DescribedField {
+  readonly description: string | undefined;
+  readonly default?: unknown;
+}
+
+/** Points a reference at the document's components. */
+function relocated(schema: JsonSchema): JsonSchema {
+  const { $ref, ...beside } = schema;
+  if (typeof $ref !== "string") return schema;
+  const name = $ref.replace("#/$defs/", "");
+  return anonymous.test(name) ? beside : { ...beside, $ref: `${prefix}${name}` };
 }
 
 /** The schema of any JSON value is recursive. Client generators fail on it, so it is left out. */

@@ -3,8 +3,8 @@ import { eventSchemaId, eventTypeName, eventTypes, type EventType } from "../../
 import { iso } from "../../kernel/index.ts";
 import type { Tag } from "../../operations/index.ts";
 import { sampleData } from "../../sandbox/index.ts";
-import { eventDefinitionOf } from "../../webhooks/index.ts";
 import { ref } from "./references.ts";
+import type { JsonSchema } from "./schemas.ts";
 
 export const webhookTag: Tag = {
   name: "Webhook requests",
@@ -19,17 +19,32 @@ export const webhookTag: Tag = {
     "recovery neither pauses nor disables the webhook.",
 };
 
+/** What the docstrings of `EventMap` say of each event type. */
+export type EventDescriptions = Readonly<Record<string, string>>;
+
 /** The section `webhooks` of the document. */
-export function webhookItems(): Readonly<Record<EventType, object>> {
-  const items = eventTypes.map((type) => [type, { post: requestOf(type) }]);
+export function webhookItems(descriptions: EventDescriptions): Readonly<Record<EventType, object>> {
+  const items = eventTypes.map((type) => [type, { post: requestOf(type, descriptions[type]) }]);
   return Object.fromEntries(items) as Record<EventType, object>;
 }
 
-function requestOf(type: EventType): object {
+/** The schemas of the events, which have one type, `EventEnvelope`, but not one description. */
+export function eventSchemas(
+  components: Readonly<Record<string, JsonSchema>>,
+  descriptions: EventDescriptions,
+): Readonly<Record<string, object>> {
+  const schemas = eventTypes.map((type): [string, object] => {
+    const id = eventSchemaId(type);
+    return [id, { ...components[id], description: descriptions[type] }];
+  });
+  return Object.fromEntries(schemas);
+}
+
+function requestOf(type: EventType, description: string | undefined): object {
   return {
     operationId: `on${eventTypeName(type)}`,
     summary: type,
-    description: eventDefinitionOf(type).description,
+    description,
     tags: [webhookTag.name],
     security: [],
     parameters: Object.keys(webhookParameters).map((name) => ref("parameters", name)),

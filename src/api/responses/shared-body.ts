@@ -60,12 +60,16 @@ const maxDocuments = 20;
 
 /** The documents of an API, which are made at their first use. */
 export class SharedDocuments {
-  readonly #bodies = boundedCache<string, SharedBody>(maxDocuments);
+  readonly #bodies = boundedCache<string, Promise<SharedBody>>(maxDocuments);
 
   /** Responds with a document. `mount` is the path that the API is mounted at. */
-  respond(exchange: Exchange, { name, json }: PublicDocument, mount: string): ApiResponse {
+  async respond(
+    exchange: Exchange,
+    { name, json }: PublicDocument,
+    mount: string,
+  ): Promise<ApiResponse> {
     const key = `${name} ${mount}`;
-    const body = getOrInsert(this.#bodies, key, () => sharedBody(json(mount)));
+    const body = await getOrInsert(this.#bodies, key, async () => sharedBody(await json(mount)));
     return respondWithShared(exchange, body, "application/json");
   }
 }

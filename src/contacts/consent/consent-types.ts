@@ -85,7 +85,8 @@ export const consentEvidenceSchema = z
       ),
     at: timestamp.describe("When the engine recorded the change."),
   })
-  .describe("One recorded change of a consent.");
+  .describe("One recorded change of a consent.")
+  .meta({ interface: "ConsentEvidence" });
 
 /** The consent of an address, with its evidence, newest first. */
 export interface Consent {

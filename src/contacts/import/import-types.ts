@@ -27,7 +27,8 @@ export const importConsentSchema = z
       .optional()
       .describe("Where the consent comes from, up to 500 characters. It is kept as evidence."),
   })
-  .describe("The consent of an imported phone number to text messages.");
+  .describe("The consent of an imported phone number to text messages.")
+  .meta({ interface: "ImportConsent" });
 
 /** A contact to create or update. An absent field keeps its value. */
 export interface ImportContact extends ContactChanges {

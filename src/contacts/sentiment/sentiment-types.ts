@@ -61,7 +61,8 @@ export const scoredMessageSchema = z
       .describe("The score of this message, from -1 (negative) to 1 (positive)."),
     created_at: timestamp.describe("When the message was created."),
   })
-  .describe("A message of the contact, with its sentiment score.");
+  .describe("A message of the contact, with its sentiment score.")
+  .meta({ interface: "ScoredMessage" });
 
 /** The current sentiment, its trend, and the messages that it is based on. */
 export interface ContactSentiment {

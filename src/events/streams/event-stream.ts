@@ -46,24 +46,26 @@ const typeList: z.ZodType<EventType[]> = z.preprocess(
   z.array(eventTypeSchema).min(1).max(maxTypes),
 );
 
-export const streamEventsSchema = z.strictObject({
-  types: typeList
-    .optional()
-    .describe(
-      "Only events of these types, at most 50. Over HTTP, separated by commas. By default all " +
-        "types.",
-    ),
-  conversation_id: reference.optional().describe("Only events of this conversation."),
-  last_event_id: reference
-    .optional()
-    .describe("Starts after this event. By default only new events are sent."),
-  typing: queryBoolean
-    .optional()
-    .describe(
-      "Also reports who is typing on webchat, in events of the type `typing` without an id. " +
-        "Their `data` is `{ conversation_id, author }`. Default: false.",
-    ),
-});
+export const streamEventsSchema = z
+  .strictObject({
+    types: typeList
+      .optional()
+      .describe(
+        "Only events of these types, at most 50. Over HTTP, separated by commas. By default all " +
+          "types.",
+      ),
+    conversation_id: reference.optional().describe("Only events of this conversation."),
+    last_event_id: reference
+      .optional()
+      .describe("Starts after this event. By default only new events are sent."),
+    typing: queryBoolean
+      .optional()
+      .describe(
+        "Also reports who is typing on webchat, in events of the type `typing` without an id. " +
+          "Their `data` is `{ conversation_id, author }`. Default: false.",
+      ),
+  })
+  .meta({ interface: "StreamEvents" });
 
 /** Rows per read. */
 const pageSize = 100;

@@ -19,18 +19,20 @@ export interface SearchConversations extends InboxFilters {
   readonly limit?: number | undefined;
 }
 
-export const searchConversationsSchema = z.strictObject({
-  ...inboxFilterFields,
-  q: text(200)
-    .min(1)
-    .describe(
-      "Words, prefixes of words, a prefix of a phone number, or a label. Up to 200 characters. " +
-        "Only the first 8 words count.",
-    ),
-  limit: queryInteger(1, 100)
-    .optional()
-    .describe(`The maximum number of conversations, up to 100. By default ${defaultPageSize}.`),
-});
+export const searchConversationsSchema = z
+  .strictObject({
+    ...inboxFilterFields,
+    q: text(200)
+      .min(1)
+      .describe(
+        "Words, prefixes of words, a prefix of a phone number, or a label. Up to 200 characters. " +
+          "Only the first 8 words count.",
+      ),
+    limit: queryInteger(1, 100)
+      .optional()
+      .describe(`The maximum number of conversations, up to 100. By default ${defaultPageSize}.`),
+  })
+  .meta({ interface: "SearchConversations" });
 
 /** A conversation that a search found. */
 export interface ConversationMatch {

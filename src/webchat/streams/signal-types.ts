@@ -119,4 +119,5 @@ export const watchTypingSchema = z
       .optional()
       .describe("Only this conversation. All conversations by default."),
   })
-  .describe("Which conversations to watch.");
+  .describe("Which conversations to watch.")
+  .meta({ interface: "WatchTyping" });

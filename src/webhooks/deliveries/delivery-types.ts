@@ -201,10 +201,12 @@ export interface DeliveryOfWebhook {
   readonly delivery_id: string;
 }
 
-export const deliveryOfWebhookSchema = z.strictObject({
-  id: reference.describe("The id of the webhook."),
-  delivery_id: reference.describe("The id of the delivery."),
-});
+export const deliveryOfWebhookSchema = z
+  .strictObject({
+    id: reference.describe("The id of the webhook."),
+    delivery_id: reference.describe("The id of the delivery."),
+  })
+  .meta({ interface: "DeliveryOfWebhook" });
 
 /** Filters of a list of deliveries. */
 export interface ListDeliveries extends PageQuery {
@@ -216,9 +218,11 @@ export interface ListDeliveries extends PageQuery {
   readonly event_type?: EventType | undefined;
 }
 
-export const listDeliveriesSchema = z.strictObject({
-  id: reference.describe("The id of the webhook."),
-  ...pageFields,
-  status: deliveryStatusSchema.optional().describe("Only deliveries with this status."),
-  event_type: eventTypeSchema.optional().describe("Only deliveries of events of this type."),
-});
+export const listDeliveriesSchema = z
+  .strictObject({
+    id: reference.describe("The id of the webhook."),
+    ...pageFields,
+    status: deliveryStatusSchema.optional().describe("Only deliveries with this status."),
+    event_type: eventTypeSchema.optional().describe("Only deliveries of events of this type."),
+  })
+  .meta({ interface: "ListDeliveries" });
