@@ -11,12 +11,6 @@ import {
 } from "../kernel/index.ts";
 import { apiKeyWithSecretSchema, type ApiKeyWithSecret } from "./keys/key-types.ts";
 
-const aboutPlan = {
-  plan: "A plan of the host application: how many requests each API key may make.",
-  name: "The name of the plan, such as `standard`. The engine attaches no meaning to it.",
-  requests_per_second: "The maximum number of requests of each API key in any one second.",
-} as const;
-
 /** A plan of the host application: how many requests each API key may make. */
 export interface Plan {
   /** The name of the plan, such as `standard`. The engine attaches no meaning to it. */
@@ -26,11 +20,8 @@ export interface Plan {
 }
 
 export const planSchema = z
-  .strictObject({
-    name: z.string().describe(aboutPlan.name),
-    requests_per_second: z.int().min(1).describe(aboutPlan.requests_per_second),
-  })
-  .meta({ id: "Plan", description: aboutPlan.plan });
+  .strictObject({ name: z.string(), requests_per_second: z.int().min(1) })
+  .meta({ id: "Plan" });
 
 export const standardPlan: Plan = { name: "standard", requests_per_second: 100 };
 
@@ -58,38 +49,17 @@ export interface AccountLimits {
 
 export const accountLimitsSchema = z
   .strictObject({
-    body_bytes: z
-      .int()
-      .describe(
-        "Maximum bytes of a request body, and of one line of an import. Default: 1,048,576.",
-      ),
-    batch_body_bytes: z
-      .int()
-      .describe("Maximum bytes of the body of a batch or of a JSON import. Default: 8,388,608."),
-    message_characters: z.int().describe("Maximum characters of a message's body. Default: 1,600."),
-    media_items: z.int().describe("Maximum number of files of a message. Default: 10."),
-    batch_items: z
-      .int()
-      .describe("Maximum number of items of a batch or of a JSON import. Default: 1,000."),
-    import_rows: z
-      .int()
-      .describe(
-        "Maximum rows of an import over HTTP in NDJSON, one row per line. Default: 100,000.",
-      ),
-    metadata_keys: z
-      .int()
-      .describe("Maximum number of keys of `metadata` or `attributes`. Default: 50."),
-    metadata_characters: z
-      .int()
-      .describe("Maximum characters of a value in `metadata` or `attributes`. Default: 500."),
-    json_depth: z
-      .int()
-      .describe("Maximum levels of objects and arrays in a JSON body. Default: 32."),
+    body_bytes: z.int(),
+    batch_body_bytes: z.int(),
+    message_characters: z.int(),
+    media_items: z.int(),
+    batch_items: z.int(),
+    import_rows: z.int(),
+    metadata_keys: z.int(),
+    metadata_characters: z.int(),
+    json_depth: z.int(),
   })
-  .meta({
-    id: "AccountLimits",
-    description: "The limits of the account's requests, as the engine option `limits` sets them.",
-  });
+  .meta({ id: "AccountLimits" });
 
 /**
  * One tenant, with its own contacts, senders, keys and data. A host application without tenants
@@ -115,31 +85,20 @@ export interface Account {
 
 export const accountSchema = z
   .strictObject({
-    id: ids.account.describe("The id of the account."),
-    name: z.string().describe("The name of the account."),
-    plan: planSchema.describe("The plan of the account."),
-    limits: accountLimitsSchema.describe("The limits of the account's requests."),
-    time_zone: z
-      .string()
-      .describe(
-        "The IANA name of the account's time zone, such as `Europe/Berlin`. Quiet hours and " +
-          "playbooks use it for contacts whose time zone is unknown.",
-      ),
-    created_at: timestamp.describe("When the account was created."),
+    id: ids.account,
+    name: z.string(),
+    plan: planSchema,
+    limits: accountLimitsSchema,
+    time_zone: z.string(),
+    created_at: timestamp,
   })
-  .meta({
-    id: "Account",
-    description:
-      "One tenant, with its own contacts, senders, keys and data. A host application without " +
-      "tenants uses the default account.",
-  });
+  .meta({ id: "Account" });
 
-const nameField = name(200).describe("The name of the account, up to 200 characters.");
+const nameField = name(200);
 
-const planField = z.strictObject({
-  name: name(64).describe(aboutPlan.name),
-  requests_per_second: z.int().min(1).max(100_000).describe(aboutPlan.requests_per_second),
-});
+const planField = z
+  .strictObject({ name: name(64), requests_per_second: z.int().min(1).max(100_000) })
+  .meta({ interface: "Plan" });
 
 const timeZoneField = text(64).refine(isTimeZone, {
   error: "must be a time zone of the IANA database, such as Europe/Berlin",
@@ -164,20 +123,10 @@ export interface CreateAccount {
 export const createAccountSchema = z
   .strictObject({
     name: nameField,
-    plan: planField
-      .optional()
-      .describe(
-        "The plan of the account: a name of up to 64 characters, and 1 to 100,000 requests per " +
-          "second. By default the plan `standard` with 100 requests per second.",
-      ),
-    time_zone: timeZoneField
-      .optional()
-      .describe(
-        "The IANA name of the account's time zone, such as `Europe/Berlin`. By default the " +
-          "engine option `timeZone`.",
-      ),
+    plan: planField.optional(),
+    time_zone: timeZoneField.optional(),
   })
-  .meta({ id: "CreateAccount", description: "A new account." });
+  .meta({ id: "CreateAccount" });
 
 /** Changes to an account. An absent field keeps its value. */
 export interface UpdateAccount {
@@ -199,26 +148,12 @@ export interface UpdateAccount {
 
 export const updateAccountSchema = z
   .strictObject({
-    id: reference.describe("The id of the account."),
+    id: reference,
     name: nameField.optional(),
-    plan: planField
-      .optional()
-      .describe(
-        "The plan of the account: a name of up to 64 characters, and 1 to 100,000 requests per " +
-          "second. Engines apply a new plan within about a second.",
-      ),
-    time_zone: timeZoneField
-      .nullable()
-      .optional()
-      .describe(
-        "The IANA name of the account's time zone, such as `Europe/Berlin`. `null` means the " +
-          "engine option `timeZone`.",
-      ),
+    plan: planField.optional(),
+    time_zone: timeZoneField.nullable().optional(),
   })
-  .meta({
-    id: "UpdateAccount",
-    description: "Changes to an account. An absent field keeps its value.",
-  });
+  .meta({ id: "UpdateAccount" });
 
 /** The account and its first API key, which is for its sandbox. */
 export interface CreatedAccount {
@@ -229,11 +164,5 @@ export interface CreatedAccount {
 }
 
 export const createdAccountSchema = z
-  .strictObject({
-    account: accountSchema.describe("The new account."),
-    key: apiKeyWithSecretSchema.describe("Its first API key: a sandbox key with all scopes."),
-  })
-  .meta({
-    id: "CreatedAccount",
-    description: "The account and its first API key, which is for its sandbox.",
-  });
+  .strictObject({ account: accountSchema, key: apiKeyWithSecretSchema })
+  .meta({ id: "CreatedAccount" });

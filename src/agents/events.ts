@@ -46,46 +46,16 @@ export interface ConversationHandoffData {
   readonly sentiment: Sentiment | null;
 }
 
-export const conversationHandoff = defineEvent(
-  "conversation.handoff",
-  "An agent or the host application handed a conversation off to people. It waits for a person.",
-  {
-    conversation_id: ids.conversation.describe("The conversation, which now waits for a person."),
-    contact: contactReferenceSchema.describe("The contact of the conversation."),
-    agent_id: ids.agent
-      .nullable()
-      .describe(
-        "The agent that the conversation is assigned to. Null if it is assigned to no agent.",
-      ),
-    reason: z
-      .string()
-      .describe(
-        "Why the conversation was handed off, for people. Empty after an erasure or a redaction.",
-      ),
-    rule: z
-      .string()
-      .nullable()
-      .describe(
-        "The cause, as hand-off rules name it, such as `customer_request`. Null for other " +
-          "reasons, such as a call of `conversations.handOff`.",
-      ),
-    summary: z
-      .string()
-      .describe(
-        "A summary for the person who takes over. If the agent wrote none, what the contact " +
-          "wrote last. Can be empty.",
-      ),
-    last_message_ids: z
-      .array(ids.message)
-      .describe(
-        "The last messages of the conversation, oldest first, at most 10. Those that wait for " +
-          "their time are left out.",
-      ),
-    sentiment: sentimentSchema
-      .nullable()
-      .describe("The contact's sentiment. Null before the first score."),
-  },
-);
+export const conversationHandoff = defineEvent("conversation.handoff", {
+  conversation_id: ids.conversation,
+  contact: contactReferenceSchema,
+  agent_id: ids.agent.nullable(),
+  reason: z.string(),
+  rule: z.string().nullable(),
+  summary: z.string(),
+  last_message_ids: z.array(ids.message),
+  sentiment: sentimentSchema.nullable(),
+});
 
 /** The data of `agent.run.awaiting_approval`. */
 export interface AgentRunAwaitingApprovalData {
@@ -105,19 +75,15 @@ export interface AgentRunAwaitingApprovalData {
   readonly approve_by: string;
 }
 
-export const agentRunAwaitingApproval = defineEvent(
-  "agent.run.awaiting_approval",
-  "A run of an agent waits until a person approves or denies the call of an action.",
-  {
-    run_id: ids.run.describe("The run. Its `approval` has the input of the call."),
-    agent_id: ids.agent.describe("The agent of the run."),
-    conversation_id: ids.conversation.describe("The conversation that the agent works on."),
-    contact_id: ids.contact.describe("The contact of the conversation."),
-    call_id: z.string().describe("The call of the action. A decision names it."),
-    action: z.string().describe("The name of the action."),
-    approve_by: timestamp.describe("When the call is denied, unless somebody decides before."),
-  },
-);
+export const agentRunAwaitingApproval = defineEvent("agent.run.awaiting_approval", {
+  run_id: ids.run,
+  agent_id: ids.agent,
+  conversation_id: ids.conversation,
+  contact_id: ids.contact,
+  call_id: z.string(),
+  action: z.string(),
+  approve_by: timestamp,
+});
 
 /** The data of `agent.run.approval_decided`. */
 export interface AgentRunApprovalDecidedData {
@@ -144,32 +110,17 @@ export interface AgentRunApprovalDecidedData {
   readonly error: "approval_timeout" | "run_ended" | null;
 }
 
-export const agentRunApprovalDecided = defineEvent(
-  "agent.run.approval_decided",
-  "The call of an action that waited for an approval was approved or denied.",
-  {
-    run_id: ids.run.describe("The run that asked for the call."),
-    agent_id: ids.agent.describe("The agent of the run."),
-    conversation_id: ids.conversation.describe("The conversation that the agent works on."),
-    contact_id: ids.contact.describe("The contact of the conversation."),
-    call_id: z.string().describe("The call of the action."),
-    action: z.string().describe("The name of the action."),
-    decision: z.enum(["approve", "deny"]).describe("Whether the call was approved or denied."),
-    author_id: z
-      .string()
-      .nullable()
-      .describe(
-        "The host application's id of the person who decided. Null if unknown, or if nobody did.",
-      ),
-    error: z
-      .enum(["approval_timeout", "run_ended"])
-      .nullable()
-      .describe(
-        "Why the call was denied although nobody decided. `approval_timeout`: its deadline has " +
-          "passed. `run_ended`: its run ended first. Null if somebody decided.",
-      ),
-  },
-);
+export const agentRunApprovalDecided = defineEvent("agent.run.approval_decided", {
+  run_id: ids.run,
+  agent_id: ids.agent,
+  conversation_id: ids.conversation,
+  contact_id: ids.contact,
+  call_id: z.string(),
+  action: z.string(),
+  decision: z.enum(["approve", "deny"]),
+  author_id: z.string().nullable(),
+  error: z.enum(["approval_timeout", "run_ended"]).nullable(),
+});
 
 /** The data of `agent.run.completed`. */
 export interface AgentRunCompletedData {
@@ -177,10 +128,6 @@ export interface AgentRunCompletedData {
   readonly run: Run;
 }
 
-export const agentRunCompleted = defineEvent(
-  "agent.run.completed",
-  "An agent's run ended. Its status says how.",
-  {
-    run: runSchema.describe("The run, with its steps and its result."),
-  },
-);
+export const agentRunCompleted = defineEvent("agent.run.completed", {
+  run: runSchema,
+});

@@ -102,44 +102,26 @@ export interface Agent {
 
 export const agentSchema = z
   .strictObject({
-    id: ids.agent.describe("The id of the agent."),
-    name: z.string().describe("The agent's name. Visitors see it on webchat."),
-    enabled: z
-      .boolean()
-      .describe("Whether the agent answers. While it is disabled, its conversations go to people."),
-    channels: z.array(channelSchema).describe("The channels that the agent answers on."),
-    senders: z
-      .array(z.string())
-      .nullable()
-      .describe(
-        "The sender addresses that the agent takes conversations for. Null means all of them. It " +
-          "keeps a conversation, whatever address the contact writes to later.",
-      ),
-    persona: agentPersonaSchema.describe("Who the agent is and how it writes."),
-    instructions: z.string().describe("What the agent must do and avoid, for the model."),
-    guidelines: z.array(agentGuidelineSchema).describe("What the agent does in particular cases."),
-    playbook_ids: z.array(ids.playbook).describe("The playbooks that a contact's words can start."),
-    knowledge: z.array(agentKnowledgeSchema).describe("Facts that the agent may tell contacts."),
-    actions: z
-      .array(z.string())
-      .describe("Names of the host application's actions that the model may call."),
-    reply: agentReplySchema.describe("What replies look like, and when they are sent."),
-    handoff: agentHandoffSchema.describe("When the agent hands off to people, and what follows."),
-    limits: agentLimitsSchema.describe("How much the agent may do."),
-    fallback_text: z
-      .string()
-      .describe("The text that the contact gets when the agent finds no answer."),
-    version: whole(1).describe(
-      "Begins at 1 and grows with each change, except of `enabled`. A conversation keeps the " +
-        "version that it started with.",
-    ),
-    created_at: timestamp.describe("When the agent was created."),
-    updated_at: timestamp.describe("When the agent was last changed."),
+    id: ids.agent,
+    name: z.string(),
+    enabled: z.boolean(),
+    channels: z.array(channelSchema),
+    senders: z.array(z.string()).nullable(),
+    persona: agentPersonaSchema,
+    instructions: z.string(),
+    guidelines: z.array(agentGuidelineSchema),
+    playbook_ids: z.array(ids.playbook),
+    knowledge: z.array(agentKnowledgeSchema),
+    actions: z.array(z.string()),
+    reply: agentReplySchema,
+    handoff: agentHandoffSchema,
+    limits: agentLimitsSchema,
+    fallback_text: z.string(),
+    version: whole(1),
+    created_at: timestamp,
+    updated_at: timestamp,
   })
-  .meta({
-    id: "Agent",
-    description: "A configuration that replies to contacts automatically.",
-  });
+  .meta({ id: "Agent" });
 
 /** The part of an agent that has versions: everything the caller sets except `enabled`. */
 export type AgentDefinition = Omit<
@@ -215,66 +197,27 @@ interface AgentInput {
 /** The fields of create and update. */
 function agentFields(limits: Limits) {
   return {
-    name: name(200).describe(
-      "The agent's name, at most 200 characters. Visitors see it on webchat.",
-    ),
-    channels: distinct(z.array(channelSchema).min(1).max(channels.length)).describe(
-      "The channels that the agent answers on. At least one.",
-    ),
+    name: name(200),
+    channels: distinct(z.array(channelSchema).min(1).max(channels.length)),
     senders: distinct(z.array(senderAddress).min(1).max(50))
       .nullable()
-      .meta({
-        default: defaultAgent.senders,
-        description:
-          "The sender addresses that the agent takes conversations for: 1 to 50. Null means all " +
-          "of them. It keeps a conversation, whatever address the contact writes to later.",
-      }),
-    persona: agentPersonaInputSchema.describe("Who the agent is and how it writes."),
-    instructions: text(10_000).meta({
-      default: defaultAgent.instructions,
-      description:
-        "What the agent must do and avoid, for the model. At most 10,000 characters. If the " +
-        "model repeats twelve consecutive words of them, its reply is held back.",
-    }),
-    guidelines: agentGuidelinesInputSchema.meta({
-      default: defaultAgent.guidelines,
-      description: "What the agent does in particular cases. At most 50.",
-    }),
+      .meta({ default: defaultAgent.senders }),
+    persona: agentPersonaInputSchema,
+    instructions: text(10_000).meta({ default: defaultAgent.instructions }),
+    guidelines: agentGuidelinesInputSchema.meta({ default: defaultAgent.guidelines }),
     playbook_ids: distinct(z.array(playbookReference).max(50)).meta({
       default: defaultAgent.playbook_ids,
-      description: "The playbooks that a contact's words can start. At most 50.",
     }),
-    knowledge: agentKnowledgeListInputSchema.meta({
-      default: defaultAgent.knowledge,
-      description: "Facts that the agent may tell contacts. At most 100.",
-    }),
-    actions: distinct(z.array(identifier).max(50)).meta({
-      default: defaultAgent.actions,
-      description:
-        "Names of the host application's actions that the model may call. At most 50. Playbooks " +
-        "may call any action.",
-    }),
-    reply: agentReplyInputSchema(limits).describe(
-      "What replies look like, and when they are sent.",
-    ),
-    handoff: agentHandoffInputSchema(limits).describe(
-      "When the agent hands off to people, and what follows.",
-    ),
-    limits: agentLimitsInputSchema.describe("How much the agent may do."),
-    fallback_text: name(limits.messageCharacters).meta({
-      default: defaultAgent.fallback_text,
-      description: "The text that the contact gets when the agent finds no answer.",
-    }),
+    knowledge: agentKnowledgeListInputSchema.meta({ default: defaultAgent.knowledge }),
+    actions: distinct(z.array(identifier).max(50)).meta({ default: defaultAgent.actions }),
+    reply: agentReplyInputSchema(limits),
+    handoff: agentHandoffInputSchema(limits),
+    limits: agentLimitsInputSchema,
+    fallback_text: name(limits.messageCharacters).meta({ default: defaultAgent.fallback_text }),
   };
 }
 
-const enabled = z
-  .boolean()
-  .optional()
-  .describe(
-    "Whether the agent answers. This needs the engine option `agents`. While the agent is " +
-      "disabled, its conversations go to people when their contacts write.",
-  );
+const enabled = z.boolean().optional();
 
 /** The settings of a new agent. It answers messages that arrive after it was created. */
 export interface CreateAgent extends AgentInput {
@@ -300,11 +243,7 @@ export const createAgentSchema = (limits: Limits) => {
       channels: fields.channels,
       enabled: enabled.meta({ ...enabled.meta(), default: true }),
     })
-    .meta({
-      id: "CreateAgent",
-      description:
-        "The settings of a new agent. It answers messages that arrive after it was created.",
-    });
+    .meta({ id: "CreateAgent" });
 };
 
 /** Absent fields keep their values, also within objects. Lists are replaced as a whole. */
@@ -326,9 +265,5 @@ export const updateAgentSchema = (limits: Limits) =>
   z
     .strictObject(agentFields(limits))
     .partial()
-    .extend({ id: reference.describe("The id of the agent."), enabled })
-    .meta({
-      id: "UpdateAgent",
-      description:
-        "Absent fields keep their values, also within objects. Lists are replaced as a whole.",
-    });
+    .extend({ id: reference, enabled })
+    .meta({ id: "UpdateAgent" });

@@ -30,28 +30,14 @@ export interface WaitingWork {
 
 const waitingWorkSchema = z
   .strictObject({
-    kind: workKindSchema.describe(
-      "`send`: conversations with messages to hand over. `follow_up`: messages whose outcome or " +
-        "receipt is awaited. `score`: contacts whose messages get a sentiment score. `turn`: " +
-        "conversations in which an agent answers.",
-    ),
-    transport: z
-      .string()
-      .nullable()
-      .describe("The transport that the work needs. Null for `score` and `turn`."),
-    due: z.int().min(0).describe("How much could run now. At most some thousands are counted."),
-    later: z
-      .int()
-      .min(0)
-      .describe(
-        "How much waits for a later time, such as the next attempt, or for a sender's limit.",
-      ),
-    running: z.int().min(0).describe("How much runs now."),
-    oldest_due_at: timestamp
-      .nullable()
-      .describe("Since when the longest waiting work is due. Null if none is due."),
+    kind: workKindSchema,
+    transport: z.string().nullable(),
+    due: z.int().min(0),
+    later: z.int().min(0),
+    running: z.int().min(0),
+    oldest_due_at: timestamp.nullable(),
   })
-  .meta({ id: "WaitingWork", description: "The work of one kind that waits or runs." });
+  .meta({ id: "WaitingWork" });
 
 /** A webhook with deliveries that have not succeeded yet. */
 export interface WebhookLag {
@@ -67,21 +53,12 @@ export interface WebhookLag {
 
 const webhookLagSchema = z
   .strictObject({
-    webhook_id: ids.webhook.describe("The id of the webhook."),
-    status: webhookStatusSchema.describe(
-      "The status of the webhook. It gets no deliveries unless it is `enabled`.",
-    ),
-    oldest_created_at: timestamp.describe("When the oldest waiting delivery was created."),
-    next_attempt_at: timestamp
-      .nullable()
-      .describe(
-        "When the oldest waiting delivery is attempted next. Null if no attempt is scheduled.",
-      ),
+    webhook_id: ids.webhook,
+    status: webhookStatusSchema,
+    oldest_created_at: timestamp,
+    next_attempt_at: timestamp.nullable(),
   })
-  .meta({
-    id: "WebhookLag",
-    description: "A webhook with deliveries that have not succeeded yet.",
-  });
+  .meta({ id: "WebhookLag" });
 
 /** What waits in an account and mode. */
 export interface Backlog {
@@ -93,9 +70,7 @@ export interface Backlog {
 
 export const backlogSchema = z
   .strictObject({
-    work: z
-      .array(waitingWorkSchema)
-      .describe("The work in the background. Kinds without any are left out."),
-    webhooks: z.array(webhookLagSchema).describe("The webhooks with waiting deliveries."),
+    work: z.array(waitingWorkSchema),
+    webhooks: z.array(webhookLagSchema),
   })
-  .meta({ id: "Backlog", description: "What waits in an account and mode." });
+  .meta({ id: "Backlog" });

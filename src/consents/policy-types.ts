@@ -20,17 +20,10 @@ export interface PolicyVerdict {
 
 export const policyVerdictSchema = z
   .strictObject({
-    policy: z
-      .string()
-      .describe("`consent`, `quiet_hours`, or the name of a policy of the host application."),
-    verdict: z
-      .enum(["allow", "deny", "defer"])
-      .describe(
-        "`allow`: the policy has no objection. `deny`: the message must not be sent. `defer`: " +
-          "the message must wait until `until`.",
-      ),
-    code: z.string().optional().describe("The reason code of a denial."),
-    until: timestamp.optional().describe("When a deferral ends."),
-    message: z.string().optional().describe("The reason for a denial or deferral."),
+    policy: z.string(),
+    verdict: z.enum(["allow", "deny", "defer"]),
+    code: z.string().optional(),
+    until: timestamp.optional(),
+    message: z.string().optional(),
   })
-  .meta({ id: "PolicyVerdict", description: "The verdict of one policy on a message." });
+  .meta({ id: "PolicyVerdict" });

@@ -15,14 +15,9 @@ export interface ContactCreatedData {
   readonly contact: Contact;
 }
 
-export const contactCreated = defineEvent(
-  "contact.created",
-  "A contact was created: by the API, an import, a webchat session, or the first message from " +
-    "or to a new address.",
-  {
-    contact: contactSchema.describe("The new contact."),
-  },
-);
+export const contactCreated = defineEvent("contact.created", {
+  contact: contactSchema,
+});
 
 /** The data of `contact.updated`. */
 export interface ContactUpdatedData {
@@ -30,13 +25,9 @@ export interface ContactUpdatedData {
   readonly contact: Contact;
 }
 
-export const contactUpdated = defineEvent(
-  "contact.updated",
-  "A contact's data or addresses changed: by the API, an import, a merge or a webchat session.",
-  {
-    contact: contactSchema.describe("The contact after the change."),
-  },
-);
+export const contactUpdated = defineEvent("contact.updated", {
+  contact: contactSchema,
+});
 
 /** The data of `contact.erased`. */
 export interface ContactErasedData {
@@ -44,15 +35,9 @@ export interface ContactErasedData {
   readonly contact_id: ContactId;
 }
 
-export const contactErased = defineEvent(
-  "contact.erased",
-  "The history of an erased contact has been removed. Each contact that was merged into it has " +
-    "an event of its own. Erase the contact from your copies, too, and ignore its earlier events " +
-    "if they arrive after this one.",
-  {
-    contact_id: ids.contact.describe("The contact. It no longer exists."),
-  },
-);
+export const contactErased = defineEvent("contact.erased", {
+  contact_id: ids.contact,
+});
 
 /** The data of `contact.opted_out` and `contact.opted_in`. */
 export interface ConsentChangedData {
@@ -79,31 +64,21 @@ export interface ConsentChangedData {
 
 export const consentChangedDataSchema = z
   .strictObject({
-    contact: contactReferenceSchema.describe("The contact that has the address."),
-    medium: mediumSchema.describe("The medium of the address. `text` is SMS and MMS."),
-    address: z.string().describe("The contact's phone number or webchat address."),
+    contact: contactReferenceSchema,
+    medium: mediumSchema,
+    address: z.string(),
     sender: consentChangeFields.sender,
     source: consentChangeFields.source,
-    message_id: ids.message
-      .nullable()
-      .describe(
-        "The contact's message with the keyword, or the message that the carrier refused. Null " +
-          "for other sources.",
-      ),
+    message_id: ids.message.nullable(),
   })
-  .meta({
-    id: "ConsentChangedData",
-    description: "The data of `contact.opted_out` and `contact.opted_in`.",
-  });
+  .meta({ id: "ConsentChangedData" });
 
 export const contactOptedOut = {
   type: "contact.opted_out",
-  description: "An address opted out.",
   data: consentChangedDataSchema,
 } as const;
 
 export const contactOptedIn = {
   type: "contact.opted_in",
-  description: "An address opted in.",
   data: consentChangedDataSchema,
 } as const;

@@ -1,7 +1,6 @@
 /** Inputs of the operations on contacts. */
 import * as z from "zod";
 import {
-  defaultPageSize,
   distinct,
   instant,
   isLanguageTag,
@@ -26,36 +25,23 @@ export const maxLabels = 50;
 /** All labels of a contact or a conversation. */
 export const labelList = distinct(z.array(name(64)).max(maxLabels), "must not repeat a label");
 
-const about = {
-  phone: "The phone number: `+` and 7 to 15 digits (E.164). Only one contact can have it.",
-  name: "The name, up to 200 characters.",
-  email: "The email address, up to 254 characters.",
-  time_zone:
-    "The IANA name of the time zone, such as `Europe/Berlin`. Quiet hours use it, and playbooks " +
-    "to read dates.",
-  language: "The language as a BCP 47 tag, such as `pt-BR`. Agents pass it to their model.",
-  labels: "Labels of up to 64 characters, at most 50. An update replaces all of them.",
-  attributes: "Facts that the host application stores. An update replaces the whole map.",
-} as const;
-
 export function factFields(limits: Limits) {
   return {
-    phone: phone.meta({ examples: ["+15005550001"], description: about.phone }),
-    name: name(200).describe(about.name),
+    phone: phone.meta({ examples: ["+15005550001"] }),
+    name: name(200),
     email: z
       .email({ error: "must be an email address" })
-      .max(254, { error: "must have at most 254 characters" })
-      .describe(about.email),
+      .max(254, { error: "must have at most 254 characters" }),
     time_zone: text(64)
       .refine(isTimeZone, {
         error: "must be a time zone of the IANA database, such as Europe/Berlin",
       })
-      .meta({ description: about.time_zone, examples: ["Europe/Berlin"], pattern: "^[A-Za-z]" }),
+      .meta({ examples: ["Europe/Berlin"], pattern: "^[A-Za-z]" }),
     language: text(64)
       .refine(isLanguageTag, { error: "must be a language tag (BCP 47), such as pt-BR" })
-      .meta({ description: about.language, examples: ["pt-BR"], pattern: "^[A-Za-z]" }),
-    labels: labelList.describe(about.labels),
-    attributes: metadataInput(limits).describe(about.attributes),
+      .meta({ examples: ["pt-BR"], pattern: "^[A-Za-z]" }),
+    labels: labelList,
+    attributes: metadataInput(limits),
   };
 }
 
@@ -94,12 +80,7 @@ export const createContactSchema = (limits: Limits) =>
       (facts) => [facts.phone, facts.name, facts.email].some((each) => each !== undefined),
       atLeastOneFact,
     )
-    .meta({
-      id: "CreateContact",
-      description: "A new contact. It needs a phone number, an email address or a name.",
-    });
-
-const cleared = "Null clears the field.";
+    .meta({ id: "CreateContact" });
 
 /** An absent field stays as it is. */
 export const changeFields = (limits: Limits) => {
@@ -113,17 +94,11 @@ export const changeFields = (limits: Limits) => {
     attributes,
   } = factFields(limits);
   return {
-    phone: number
-      .nullable()
-      .optional()
-      .describe(
-        `${about.phone} The number that it replaces belongs to no contact, and messages that ` +
-          "wait to go there fail. Null clears the field.",
-      ),
-    name: called.nullable().optional().describe(`${about.name} ${cleared}`),
-    email: email.nullable().optional().describe(`${about.email} ${cleared}`),
-    time_zone: time_zone.nullable().optional().describe(`${about.time_zone} ${cleared}`),
-    language: language.nullable().optional().describe(`${about.language} ${cleared}`),
+    phone: number.nullable().optional(),
+    name: called.nullable().optional(),
+    email: email.nullable().optional(),
+    time_zone: time_zone.nullable().optional(),
+    language: language.nullable().optional(),
     labels: labels.optional(),
     attributes: attributes.optional(),
   };
@@ -164,12 +139,7 @@ export interface UpdateContact extends ContactChanges {
 }
 
 export const updateContactSchema = (limits: Limits) =>
-  z
-    .strictObject({ id: reference.describe("The id of the contact."), ...changeFields(limits) })
-    .meta({
-      id: "UpdateContact",
-      description: "Changes to a contact. An absent field keeps its value.",
-    });
+  z.strictObject({ id: reference, ...changeFields(limits) }).meta({ id: "UpdateContact" });
 
 /** The filters that lists and searches of contacts share. A contact must pass all of them. */
 export interface ContactFilters {
@@ -184,12 +154,10 @@ export interface ContactFilters {
 }
 
 const contactFilterFields = {
-  label: reference.optional().describe("Only contacts with this label."),
-  opted_out: queryBoolean
-    .optional()
-    .describe("Only contacts that have opted out of text messages, or only those that have not."),
-  created_after: instant.optional().describe("Only contacts created after this time, exclusive."),
-  created_before: instant.optional().describe("Only contacts created before this time, exclusive."),
+  label: reference.optional(),
+  opted_out: queryBoolean.optional(),
+  created_after: instant.optional(),
+  created_before: instant.optional(),
 };
 
 /** Filters of a list of contacts. A contact is listed if it passes all of them. */
@@ -201,7 +169,7 @@ export interface ListContacts extends ContactFilters, PageQuery {
 export const listContactsSchema = z
   .strictObject({
     ...pageFields,
-    phone: phone.optional().describe("Only the contact that has this phone number (E.164)."),
+    phone: phone.optional(),
     ...contactFilterFields,
   })
   .meta({ interface: "ListContacts" });
@@ -219,15 +187,8 @@ export interface SearchContacts extends ContactFilters {
 
 export const searchContactsSchema = z
   .strictObject({
-    q: text(200)
-      .min(1)
-      .describe(
-        "Words, prefixes of words, or a prefix of a phone number. Up to 200 characters, of which " +
-          "the first 8 words count.",
-      ),
-    limit: queryInteger(1, 100)
-      .optional()
-      .describe(`The maximum number of contacts, up to 100. By default ${defaultPageSize}.`),
+    q: text(200).min(1),
+    limit: queryInteger(1, 100).optional(),
     ...contactFilterFields,
   })
   .meta({ interface: "SearchContacts" });
@@ -239,8 +200,5 @@ export interface ContactHistory extends PageQuery {
 }
 
 export const contactHistorySchema = z
-  .strictObject({
-    id: reference.describe("The id of the contact."),
-    ...pageFields,
-  })
+  .strictObject({ id: reference, ...pageFields })
   .meta({ interface: "ContactHistory" });

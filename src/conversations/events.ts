@@ -7,8 +7,8 @@ export interface ConversationCreatedData {
   readonly conversation: Conversation;
 }
 
-export const conversationCreated = defineEvent("conversation.created", "A conversation began.", {
-  conversation: conversationSchema.describe("The new conversation."),
+export const conversationCreated = defineEvent("conversation.created", {
+  conversation: conversationSchema,
 });
 
 /** The data of `conversation.updated`. */
@@ -17,15 +17,9 @@ export interface ConversationUpdatedData {
   readonly conversation: Conversation;
 }
 
-export const conversationUpdated = defineEvent(
-  "conversation.updated",
-  "The status, handler, assignee, labels, priority, metadata or suspected opt-out of a " +
-    "conversation changed, or it was marked as read or unread. A new message does not publish " +
-    "this event.",
-  {
-    conversation: conversationSchema.describe("The conversation after the change."),
-  },
-);
+export const conversationUpdated = defineEvent("conversation.updated", {
+  conversation: conversationSchema,
+});
 
 /** The data of `conversation.closed`. */
 export interface ConversationClosedData {
@@ -33,6 +27,6 @@ export interface ConversationClosedData {
   readonly conversation: Conversation;
 }
 
-export const conversationClosed = defineEvent("conversation.closed", "A conversation was closed.", {
-  conversation: conversationSchema.describe("The closed conversation."),
+export const conversationClosed = defineEvent("conversation.closed", {
+  conversation: conversationSchema,
 });

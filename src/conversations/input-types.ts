@@ -34,7 +34,7 @@ import {
 /** The id that the host application uses for one of its people. */
 export const person: z.ZodString = name(200);
 
-const byId = { id: reference.describe("The id of the conversation.") };
+const byId = { id: reference };
 
 /** Filters of the inbox. A conversation is shown if it passes all of them. */
 export interface InboxFilters {
@@ -68,37 +68,16 @@ export interface InboxFilters {
 }
 
 export const inboxFilterFields = {
-  status: conversationStatusSchema
-    .optional()
-    .describe("Only conversations with this status. All statuses by default."),
-  handler: handlerSchema.optional().describe("Only conversations with this handler."),
-  assignee: reference
-    .optional()
-    .describe("Only conversations that are assigned to the person or agent with this id."),
-  label: reference.optional().describe("Only conversations with this label."),
-  channel: channelSchema
-    .optional()
-    .describe("Only conversations on the medium of this channel. SMS and MMS share conversations."),
-  priority: prioritySchema.optional().describe("Only conversations with this priority."),
-  unassigned: queryBoolean
-    .optional()
-    .describe(
-      "Only conversations that are assigned to no person and handled by no agent (`true`), or " +
-        "the others (`false`). Conversations in which only you have written are among the " +
-        "others until the contact writes.",
-    ),
-  waiting: queryBoolean
-    .optional()
-    .describe(
-      "Only conversations in which the contact waits (`true`) or does not wait (`false`) for a " +
-        "person. A list of those that wait has hand-offs first, and then the longest wait.",
-    ),
-  unread: queryBoolean
-    .optional()
-    .describe("Only conversations with (`true`) or without (`false`) unread messages."),
-  opt_out_suspected: queryBoolean
-    .optional()
-    .describe("Only conversations with (`true`) or without (`false`) a suspected opt-out."),
+  status: conversationStatusSchema.optional(),
+  handler: handlerSchema.optional(),
+  assignee: reference.optional(),
+  label: reference.optional(),
+  channel: channelSchema.optional(),
+  priority: prioritySchema.optional(),
+  unassigned: queryBoolean.optional(),
+  waiting: queryBoolean.optional(),
+  unread: queryBoolean.optional(),
+  opt_out_suspected: queryBoolean.optional(),
 };
 
 /** A list of the inbox. */
@@ -111,11 +90,8 @@ export const listConversationsSchema = z
   .strictObject({
     ...pageFields,
     ...inboxFilterFields,
-    contact_id: reference
-      .optional()
-      .describe("Only conversations of this contact, newest start first."),
+    contact_id: reference.optional(),
   })
-  .describe("A list of the inbox.")
   .meta({ interface: "ListConversations" });
 
 /** The contact and the medium of a conversation to open. */
@@ -133,23 +109,14 @@ export interface OpenConversation {
 
 export const openConversationSchema = z
   .strictObject({
-    to: recipientSchema.describe(
-      "A phone number in E.164 format, or the id of a contact. On webchat, always the id of a " +
-        "contact.",
-    ),
-    medium: mediumSchema.optional().meta({
-      default: "text",
-      description: "The medium of the conversation. `text` covers SMS and MMS.",
-    }),
+    to: recipientSchema,
+    medium: mediumSchema.optional().meta({ default: "text" }),
   })
   .refine(({ to, medium }) => medium !== "webchat" || !to.startsWith("+"), {
     path: ["to"],
     error: "must be a contact's id when the medium is webchat",
   })
-  .meta({
-    id: "OpenConversation",
-    description: "The contact and the medium of a conversation to open.",
-  });
+  .meta({ id: "OpenConversation" });
 
 /** Changes to a conversation. An absent field keeps its value. */
 export interface UpdateConversation {
@@ -174,26 +141,11 @@ export const updateConversationSchema = (limits: Limits) =>
   z
     .strictObject({
       ...byId,
-      status: conversationStatusSchema
-        .optional()
-        .describe(
-          "The new status. A closed conversation can be opened unless a newer one has replaced it.",
-        ),
-      snoozed_until: instant
-        .optional()
-        .describe(
-          "Required with the status `snoozed`: when the conversation reopens, at most 366 days " +
-            "ahead. It reopens earlier with a message from the contact, with a hand-off, or when " +
-            "an agent gets it.",
-        ),
-      priority: prioritySchema
-        .optional()
-        .describe("The new priority. The host application gives it a meaning."),
-      metadata: metadataInput(limits).optional().describe("Replaces all existing metadata."),
-      opt_out_suspected: z
-        .literal(false)
-        .optional()
-        .describe("Clears the flag after a person has checked the conversation."),
+      status: conversationStatusSchema.optional(),
+      snoozed_until: instant.optional(),
+      priority: prioritySchema.optional(),
+      metadata: metadataInput(limits).optional(),
+      opt_out_suspected: z.literal(false).optional(),
     })
     .refine(
       ({ status, snoozed_until }) => (status === "snoozed") === (snoozed_until !== undefined),
@@ -203,10 +155,7 @@ export const updateConversationSchema = (limits: Limits) =>
         when: isObjectGiven,
       },
     )
-    .meta({
-      id: "UpdateConversation",
-      description: "Changes to a conversation. An absent field keeps its value.",
-    });
+    .meta({ id: "UpdateConversation" });
 
 /** The new assignment of a conversation. */
 export interface AssignConversation {
@@ -220,19 +169,15 @@ export const assignConversationSchema = z
   .strictObject({
     ...byId,
     assignee: z
-      .strictObject({
-        type: assigneeSchema.shape.type,
-        id: person.describe("The host application's id of the person, or the id of the agent."),
-      })
+      .strictObject({ type: assigneeSchema.shape.type, id: person })
       .meta({ interface: "Assignee" })
       .refine(({ type, id }) => type === "human" || isId("agt", id), {
         path: ["id"],
         error: "must be an agent's id",
       })
-      .nullable()
-      .describe("The person or agent that takes the conversation. Null removes the assignment."),
+      .nullable(),
   })
-  .meta({ id: "AssignConversation", description: "The new assignment of a conversation." });
+  .meta({ id: "AssignConversation" });
 
 /** The new labels of a conversation. */
 export interface LabelConversation {
@@ -243,13 +188,8 @@ export interface LabelConversation {
 }
 
 export const labelConversationSchema = z
-  .strictObject({
-    ...byId,
-    labels: labelList.describe(
-      "The complete list of labels: at most 50 different ones of at most 64 characters each.",
-    ),
-  })
-  .meta({ id: "LabelConversation", description: "The new labels of a conversation." });
+  .strictObject({ ...byId, labels: labelList })
+  .meta({ id: "LabelConversation" });
 
 /** Why a conversation is handed off to people. The event `conversation.handoff` repeats it. */
 export interface HandOffConversation {
@@ -264,16 +204,10 @@ export interface HandOffConversation {
 export const handOffConversationSchema = z
   .strictObject({
     ...byId,
-    reason: name(200).describe("The reason, at most 200 characters."),
-    summary: text(2_000)
-      .optional()
-      .describe("What the person who takes over should know, at most 2,000 characters."),
+    reason: name(200),
+    summary: text(2_000).optional(),
   })
-  .meta({
-    id: "HandOffConversation",
-    description:
-      "Why a conversation is handed off to people. The event `conversation.handoff` repeats it.",
-  });
+  .meta({ id: "HandOffConversation" });
 
 /** A page of a conversation's messages or notes. */
 export interface ThreadQuery extends PageQuery {
@@ -283,7 +217,6 @@ export interface ThreadQuery extends PageQuery {
 
 export const threadQuerySchema = z
   .strictObject({ ...byId, ...pageFields })
-  .describe("A page of a conversation's messages or notes.")
   .meta({ interface: "ThreadQuery" });
 
 /** A note to add to a conversation. The contact never sees it. */
@@ -299,10 +232,7 @@ export interface AddNote {
 export const addNoteSchema = z
   .strictObject({
     ...byId,
-    body: name(10_000).describe("The text, at most 10,000 characters."),
-    author_id: person.optional().describe("The id that the host application uses for the author."),
+    body: name(10_000),
+    author_id: person.optional(),
   })
-  .meta({
-    id: "AddNote",
-    description: "A note to add to a conversation. The contact never sees it.",
-  });
+  .meta({ id: "AddNote" });

@@ -23,12 +23,7 @@ import {
  */
 export type ConversationStatus = "open" | "snoozed" | "closed";
 
-export const conversationStatusSchema = z
-  .enum(["open", "snoozed", "closed"])
-  .describe(
-    "The status of a conversation. A `snoozed` conversation opens again at a set time, or " +
-      "earlier: with the contact's next message, with a hand-off, or when an agent gets it.",
-  );
+export const conversationStatusSchema = z.enum(["open", "snoozed", "closed"]);
 
 /**
  * Who is responsible for a conversation: an agent (`ai`), any available person (`queue`), a person
@@ -36,19 +31,12 @@ export const conversationStatusSchema = z
  */
 export type Handler = "ai" | "queue" | "human" | "none";
 
-export const handlerSchema = z
-  .enum(["ai", "queue", "human", "none"])
-  .describe(
-    "Who is responsible for a conversation: an agent (`ai`), any available person (`queue`), a " +
-      "person (`human`) or nobody (`none`).",
-  );
+export const handlerSchema = z.enum(["ai", "queue", "human", "none"]);
 
 /** The priority of a conversation. The host application gives it a meaning. */
 export type Priority = "low" | "normal" | "high" | "urgent";
 
-export const prioritySchema = z
-  .enum(["low", "normal", "high", "urgent"])
-  .describe("The priority of a conversation. The host application gives it a meaning.");
+export const prioritySchema = z.enum(["low", "normal", "high", "urgent"]);
 
 /** The person or agent that a conversation is assigned to. */
 export interface Assignee {
@@ -60,15 +48,10 @@ export interface Assignee {
 
 export const assigneeSchema = z
   .strictObject({
-    type: z
-      .enum(["human", "agent"])
-      .describe("`human`: a person of the host application. `agent`: an AI agent."),
-    id: z.string().describe("The host application's id of the person, or the id of the agent."),
+    type: z.enum(["human", "agent"]),
+    id: z.string(),
   })
-  .meta({
-    id: "Assignee",
-    description: "The person or agent that a conversation is assigned to.",
-  });
+  .meta({ id: "Assignee" });
 
 /** The last message of a conversation. */
 export interface LastMessage {
@@ -91,21 +74,14 @@ export interface LastMessage {
 
 export const lastMessageSchema = z
   .strictObject({
-    id: ids.message.describe("The id of the message."),
-    direction: z
-      .enum(["outbound", "inbound"])
-      .describe("`outbound`: to the contact. `inbound`: from the contact."),
-    status: messageStatusSchema.describe(
-      "The current status. An inbound message is always `received`. In an event, it is the " +
-        "status when the event was written; `message.updated` reports each change.",
-    ),
-    preview: z.string().describe("The first 140 characters of the text. Empty in events."),
-    created_at: timestamp.describe("When the message was created."),
-    placed_at: timestamp
-      .nullable()
-      .describe("The `placed_at` of the message. Null while it waits for its time."),
+    id: ids.message,
+    direction: z.enum(["outbound", "inbound"]),
+    status: messageStatusSchema,
+    preview: z.string(),
+    created_at: timestamp,
+    placed_at: timestamp.nullable(),
   })
-  .meta({ id: "LastMessage", description: "The last message of a conversation." });
+  .meta({ id: "LastMessage" });
 
 /** The messages between the account and one contact on one medium, until it is closed. */
 export interface Conversation {
@@ -167,76 +143,26 @@ export interface Conversation {
 
 export const conversationSchema = z
   .strictObject({
-    id: ids.conversation.describe("The id of the conversation."),
-    contact: contactReferenceSchema.describe("The contact that the conversation is with."),
-    medium: mediumSchema.describe("The medium of the conversation. `text` covers SMS and MMS."),
-    status: conversationStatusSchema.describe(
-      "`open`, `snoozed` until `snoozed_until`, or `closed`.",
-    ),
-    handler: handlerSchema.describe(
-      "Who is responsible: an agent (`ai`), any available person (`queue`), a person " +
-        "(`human`) or nobody (`none`).",
-    ),
-    assignee: assigneeSchema
-      .nullable()
-      .describe(
-        "The person or agent that the conversation is assigned to. An agent stays assigned after " +
-          "a hand-off, so that people can hand the conversation back to it. Null if it is not " +
-          "assigned.",
-      ),
-    labels: z.array(z.string()).describe("The labels of the conversation, at most 50."),
-    priority: prioritySchema.describe(
-      "The priority, `normal` in a new conversation. The host application gives it a meaning.",
-    ),
-    snoozed_until: timestamp
-      .nullable()
-      .describe("When a snoozed conversation opens again. Null unless the status is `snoozed`."),
-    unread_count: z
-      .int()
-      .min(0)
-      .describe(
-        "The number of messages from the contact since the conversation was last marked as read. " +
-          "At least 1 after it was marked as unread.",
-      ),
-    waiting_since: timestamp
-      .nullable()
-      .describe(
-        "Since when the contact waits for a person: since a hand-off, or since its first message " +
-          "that nobody has answered. Null if it does not wait, as while an agent handles the " +
-          "conversation.",
-      ),
-    last_message: lastMessageSchema
-      .nullable()
-      .describe(
-        "The message that was written last, or a scheduled one whose time has come since. Null " +
-          "if there is none.",
-      ),
-    message_count: z
-      .int()
-      .min(0)
-      .describe("The number of messages, in both directions. Scheduled ones count, too."),
-    opt_out_suspected: z
-      .boolean()
-      .describe(
-        "True if a message from the contact resembles an opt-out keyword but is not one. It " +
-          "stays true until a person clears it or the contact's consent changes.",
-      ),
-    metadata: metadata.describe(
-      "The host application's data about the conversation. The engine does not read it.",
-    ),
-    created_at: timestamp.describe("When the conversation was created."),
-    updated_at: timestamp.describe(
-      "When the conversation last changed. A new message alone does not count as a change.",
-    ),
-    closed_at: timestamp
-      .nullable()
-      .describe("When the conversation was closed. Null unless the status is `closed`."),
+    id: ids.conversation,
+    contact: contactReferenceSchema,
+    medium: mediumSchema,
+    status: conversationStatusSchema,
+    handler: handlerSchema,
+    assignee: assigneeSchema.nullable(),
+    labels: z.array(z.string()),
+    priority: prioritySchema,
+    snoozed_until: timestamp.nullable(),
+    unread_count: z.int().min(0),
+    waiting_since: timestamp.nullable(),
+    last_message: lastMessageSchema.nullable(),
+    message_count: z.int().min(0),
+    opt_out_suspected: z.boolean(),
+    metadata,
+    created_at: timestamp,
+    updated_at: timestamp,
+    closed_at: timestamp.nullable(),
   })
-  .meta({
-    id: "Conversation",
-    description:
-      "The messages between the account and one contact on one medium, until it is closed.",
-  });
+  .meta({ id: "Conversation" });
 
 /** A note for the staff of the host application. The contact never sees it. */
 export interface Note {
@@ -252,12 +178,9 @@ export interface Note {
 
 export const noteSchema = z
   .strictObject({
-    id: ids.note.describe("The id of the note."),
-    author: authorSchema.describe("Who wrote the note."),
-    body: z.string().describe("The text."),
-    created_at: timestamp.describe("When the note was created."),
+    id: ids.note,
+    author: authorSchema,
+    body: z.string(),
+    created_at: timestamp,
   })
-  .meta({
-    id: "Note",
-    description: "A note for the staff of the host application. The contact never sees it.",
-  });
+  .meta({ id: "Note" });

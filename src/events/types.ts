@@ -39,10 +39,7 @@ export const eventTypes = [
 ] as const;
 /** The type of an event, such as `message.received`. */
 export type EventType = (typeof eventTypes)[number];
-export const eventTypeSchema = z.enum(eventTypes, { error: wrongType }).meta({
-  id: "EventType",
-  description: "The type of an event, such as `message.received`.",
-});
+export const eventTypeSchema = z.enum(eventTypes, { error: wrongType }).meta({ id: "EventType" });
 
 /** An event type that the host application passes in process. */
 export const eventTypeOption = option<EventType>(
@@ -87,25 +84,19 @@ export interface EventEnvelope<T extends EventType = EventType, Data extends obj
   readonly data: Data;
 }
 
-/** An event type, when it is published, and the schema of its data. */
+/** An event type and the schema of its data. `EventMap` says when it is published. */
 export interface EventDefinition<T extends EventType = EventType, D extends object = object> {
   readonly type: T;
-  /** When an event of the type is published, and what receivers should do. Markdown. */
-  readonly description: string;
   readonly data: z.ZodType<D>;
 }
 
-/**
- * Defines an event type. `description` is also the docstring of the type in `EventMap`, and
- * `fields` have those of the interface of the data.
- */
+/** Defines an event type and the fields of its data. */
 export function defineEvent<const T extends EventType, S extends z.ZodRawShape>(
   type: T,
-  description: string,
   fields: S,
 ) {
-  const about = { id: `${eventTypeName(type)}Data`, description: `The data of \`${type}\`.` };
-  return { type, description, data: z.strictObject(fields).meta(about) };
+  const id = `${eventTypeName(type)}Data`;
+  return { type, data: z.strictObject(fields).meta({ id }) };
 }
 
 /** Returns the name of an event type in PascalCase: `AgentRunCompleted`. */
@@ -119,19 +110,16 @@ export const eventSchemaId = (type: EventType): string => `${eventTypeName(type)
 /** Returns the schema of an event of one type. */
 export function envelopeSchema<const T extends EventType, D extends object>({
   type,
-  description,
   data,
 }: EventDefinition<T, D>) {
   return z
     .strictObject({
-      id: ids.event.describe(
-        "The id of the event. Webhooks get it as `webhook-id`. Use it to skip repeated deliveries.",
-      ),
-      type: z.literal(type).describe("What happened. It decides which fields `data` has."),
-      created_at: timestamp.describe("When it happened."),
-      data: data.describe("The facts of the event, as they were when it happened."),
+      id: ids.event,
+      type: z.literal(type),
+      created_at: timestamp,
+      data,
     })
-    .meta({ id: eventSchemaId(type), interface: "EventEnvelope", description });
+    .meta({ id: eventSchemaId(type), interface: "EventEnvelope" });
 }
 
 /** Filters of a list of events. */
@@ -141,8 +129,5 @@ export interface ListEvents extends PageQuery {
 }
 
 export const listEventsSchema = z
-  .strictObject({
-    ...pageFields,
-    type: eventTypeSchema.optional().describe("Only events of this type."),
-  })
+  .strictObject({ ...pageFields, type: eventTypeSchema.optional() })
   .meta({ interface: "ListEvents" });

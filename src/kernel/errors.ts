@@ -77,24 +77,13 @@ export interface FieldError {
 
 export const fieldErrorSchema = z
   .strictObject({
-    pointer: z
-      .string()
-      .optional()
-      .describe("JSON pointer (RFC 6901) to the field in the body. Empty for the whole body."),
-    parameter: z.string().optional().describe("The name of the path or query parameter."),
-    header: z.string().optional().describe("The name of the request header."),
-    code: z
-      .string()
-      .describe(
-        "A code for programs, such as `required` or `unknown_field`. New codes may be added.",
-      ),
-    message: z.string().describe("An explanation for people."),
+    pointer: z.string().optional(),
+    parameter: z.string().optional(),
+    header: z.string().optional(),
+    code: z.string(),
+    message: z.string(),
   })
-  .meta({
-    id: "FieldError",
-    description:
-      "One wrong field: one of `pointer`, `parameter` and `header`, and what is wrong there.",
-  });
+  .meta({ id: "FieldError" });
 
 /** The place of a field in a request. */
 export type FieldPlace =

@@ -238,9 +238,7 @@ export interface ById {
   readonly id: string;
 }
 
-export const byIdSchema = z
-  .strictObject({ id: reference.describe("The id of the resource.") })
-  .meta({ interface: "ById" });
+export const byIdSchema = z.strictObject({ id: reference }).meta({ interface: "ById" });
 
 /** The author of a message or a note. */
 export interface Author {
@@ -255,20 +253,10 @@ export interface Author {
 
 export const authorSchema = z
   .strictObject({
-    type: z
-      .enum(["api", "human", "agent", "contact", "system"])
-      .describe(
-        "`api`: a program. `human`: a person of the host application. `agent`: an AI agent. " +
-          "`contact`: the contact. `system`: the engine, for example its answer to a keyword.",
-      ),
-    id: z
-      .string()
-      .optional()
-      .describe(
-        "The id of the API key, agent or contact, or the host application's id of a person.",
-      ),
+    type: z.enum(["api", "human", "agent", "contact", "system"]),
+    id: z.string().optional(),
   })
-  .meta({ id: "Author", description: "The author of a message or a note." });
+  .meta({ id: "Author" });
 
 const recipientPattern = /^(?:\+[1-9]\d{6,14}|ct_[0-9A-Za-z]{1,64})$/;
 
@@ -277,11 +265,7 @@ export const recipientSchema = z
   .refine((value) => recipientPattern.test(value), {
     error: "must be a phone number (E.164: + and 7 to 15 digits) or a contact's id",
   })
-  .meta({
-    pattern: recipientPattern.source,
-    description: "A phone number, or the id of a contact on any channel.",
-    examples: ["+15005550001"],
-  });
+  .meta({ pattern: recipientPattern.source, examples: ["+15005550001"] });
 
 /** Has the type of `schema` and is documented like it in OpenAPI, but accepts any value. */
 export function documentedAs<T>(schema: z.ZodType<T>): z.ZodType<T, T> {

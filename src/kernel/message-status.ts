@@ -26,12 +26,4 @@ export const messageStatuses = [
  */
 export type MessageStatus = (typeof messageStatuses)[number];
 
-export const messageStatusSchema = z.enum(messageStatuses).meta({
-  id: "MessageStatus",
-  description:
-    "The status of a message. Before the hand-over to the carrier, an outbound message is " +
-    "`scheduled`, `queued` or `sending`, and can end as `canceled`, `expired` or `failed`. " +
-    "`ambiguous` means that the carrier was called and its answer was lost. After the hand-over, " +
-    "the message is `sent`, `unconfirmed` (no receipt arrived in time), `undelivered`, " +
-    "`delivered` or `read`. An inbound message is always `received`.",
-});
+export const messageStatusSchema = z.enum(messageStatuses).meta({ id: "MessageStatus" });

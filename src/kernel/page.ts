@@ -30,17 +30,9 @@ export interface PageQuery {
 }
 
 export const pageFields = {
-  limit: queryInteger(1, 100)
-    .optional()
-    .describe(
-      `Maximum number of items, at most 100. By default ${defaultPageSize}. A page may have ` +
-        "fewer; continue while `has_more` is true.",
-    ),
+  limit: queryInteger(1, 100).optional(),
   // A loop in process begins with null. Over HTTP every value is a string.
-  cursor: z
-    .preprocess((value) => value ?? undefined, z.string().optional())
-    .optional()
-    .describe("`next_cursor` of the previous page."),
+  cursor: z.preprocess((value) => value ?? undefined, z.string().optional()).optional(),
 };
 
 export const pageQuerySchema = z.strictObject(pageFields).meta({ interface: "PageQuery" });
@@ -57,12 +49,9 @@ type PageSchema<T> = z.ZodObject<
 export function pageSchema<T>(item: z.ZodType<T>): PageSchema<T> {
   return z
     .strictObject({
-      data: z.array(item).describe("The items of this page."),
-      has_more: z.boolean().describe("True if there may be further pages."),
-      next_cursor: z
-        .string()
-        .nullable()
-        .describe("The `cursor` of the next page. Null on the last page."),
+      data: z.array(item),
+      has_more: z.boolean(),
+      next_cursor: z.string().nullable(),
     })
     .meta({ interface: "Page" });
 }

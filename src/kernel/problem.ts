@@ -38,42 +38,17 @@ export interface Problem {
 
 export const problemSchema = z
   .object({
-    type: z
-      .string()
-      .describe("A URI that identifies the kind of problem: `urn:tidings:error:` and the code."),
-    title: z
-      .string()
-      .describe(
-        "A short name of the kind of problem. It is the same for all errors with this code.",
-      ),
-    status: z.int().min(400).max(599).describe("The HTTP status of the response."),
-    code: z
-      .enum(errorCodes)
-      .describe("The code of the error, for programs. New codes may be added."),
-    detail: z.string().describe("An explanation for people of what is wrong with this request."),
-    request_id: z
-      .string()
-      .describe("The id of the request, as in the header `Request-Id` and in the engine's logs."),
-    retryable: z
-      .boolean()
-      .describe(
-        "True if the same request may succeed later. Repeat it with the same idempotency key. " +
-          "Normally nothing of this request was stored.",
-      ),
-    conflicting_id: z
-      .string()
-      .optional()
-      .describe("The id of the existing resource that causes a conflict."),
-    errors: z
-      .array(fieldErrorSchema)
-      .describe("The fields that are wrong. Empty if the problem is about no field."),
+    type: z.string(),
+    title: z.string(),
+    status: z.int().min(400).max(599),
+    code: z.enum(errorCodes),
+    detail: z.string(),
+    request_id: z.string(),
+    retryable: z.boolean(),
+    conflicting_id: z.string().optional(),
+    errors: z.array(fieldErrorSchema),
   })
-  .meta({
-    id: "Problem",
-    description:
-      "The body of every error response except that of `/v1/health`: `application/problem+json` " +
-      "(RFC 9457).",
-  });
+  .meta({ id: "Problem" });
 
 /** RFC 9457 requires a URI that identifies the kind of problem. It need not resolve. */
 const typeOf = (code: ErrorCode): string => `urn:tidings:error:${code}`;

@@ -31,13 +31,13 @@ export interface MessageReceivedData {
   readonly media: Media[];
 }
 
-export const messageReceived = defineEvent("message.received", "A message came in.", {
-  message_id: ids.message.describe("The id of the message."),
-  contact: contactReferenceSchema.describe("The contact that the message is from."),
-  body: z.string().describe("The text. Empty after redaction."),
-  channel: channelSchema.describe("The channel that the message came on."),
-  conversation_id: ids.conversation.describe("The conversation that the message belongs to."),
-  media: z.array(mediaSchema).describe("The files of the message. Empty after redaction."),
+export const messageReceived = defineEvent("message.received", {
+  message_id: ids.message,
+  contact: contactReferenceSchema,
+  body: z.string(),
+  channel: channelSchema,
+  conversation_id: ids.conversation,
+  media: z.array(mediaSchema),
 });
 
 /** The data of `message.sent`. */
@@ -61,37 +61,25 @@ export interface MessageSentData {
   readonly delivered_at: string;
 }
 
-export const messageSent = defineEvent(
-  "message.sent",
-  "An outbound message was **delivered**. Its status is now `delivered` or `read`. The name " +
-    "does not mean the status `sent`.",
-  {
-    message_id: ids.message.describe("The id of the message."),
-    contact: contactReferenceSchema.describe("The contact that the message was sent to."),
-    to: z.string().describe("The address that the message was sent to."),
-    channel: channelSchema.describe("The channel that the message was sent on."),
-    status: z.enum(["delivered", "read"]).describe("`read` if the carrier reported that first."),
-    conversation_id: ids.conversation.describe("The conversation that the message belongs to."),
-    delivered_at: timestamp.describe(
-      "When the message was delivered: the earliest time that the carrier's answer or a receipt " +
-        "proves.",
-    ),
-  },
-);
+export const messageSent = defineEvent("message.sent", {
+  message_id: ids.message,
+  contact: contactReferenceSchema,
+  to: z.string(),
+  channel: channelSchema,
+  status: z.enum(["delivered", "read"]),
+  conversation_id: ids.conversation,
+  delivered_at: timestamp,
+});
 
 /** The state of a message. The body stays out, so that redaction has one place to clear. */
 const messageState = {
-  message_id: ids.message.describe("The id of the message."),
-  contact_id: ids.contact.describe("The contact that the message is to."),
-  conversation_id: ids.conversation.describe("The conversation that the message belongs to."),
-  to: z.string().describe("The address that the message is to."),
-  channel: channelSchema.describe("The channel that carries the message."),
-  status: messageStatusSchema.describe("The new status."),
-  error: messageErrorSchema
-    .nullable()
-    .describe(
-      "Why the message failed, expired, was not delivered or is ambiguous. Otherwise null.",
-    ),
+  message_id: ids.message,
+  contact_id: ids.contact,
+  conversation_id: ids.conversation,
+  to: z.string(),
+  channel: channelSchema,
+  status: messageStatusSchema,
+  error: messageErrorSchema.nullable(),
 };
 
 /** The state of a message, in an event. */
@@ -115,12 +103,7 @@ interface MessageStateData {
 /** The data of `message.failed`. */
 export interface MessageFailedData extends MessageStateData {}
 
-export const messageFailed = defineEvent(
-  "message.failed",
-  "An outbound message is now `failed`, `expired` or `undelivered`. Published once for each " +
-    "message. A later receipt can still make it `delivered`.",
-  messageState,
-);
+export const messageFailed = defineEvent("message.failed", messageState);
 
 /** The data of `message.updated`. */
 export interface MessageUpdatedData extends MessageStateData {
@@ -128,14 +111,10 @@ export interface MessageUpdatedData extends MessageStateData {
   readonly previous_status: MessageStatus;
 }
 
-export const messageUpdated = defineEvent(
-  "message.updated",
-  "The status of an outbound message changed after its acceptance.",
-  {
-    ...messageState,
-    previous_status: messageStatusSchema.describe("The status before the change."),
-  },
-);
+export const messageUpdated = defineEvent("message.updated", {
+  ...messageState,
+  previous_status: messageStatusSchema,
+});
 
 /** The data of `message.redacted`. */
 export interface MessageRedactedData {
@@ -149,13 +128,9 @@ export interface MessageRedactedData {
   readonly channel: Channel;
 }
 
-export const messageRedacted = defineEvent(
-  "message.redacted",
-  "The text and media of a message were removed. Remove them from your copies, too.",
-  {
-    message_id: ids.message.describe("The id of the message."),
-    contact_id: ids.contact.describe("The contact that the message is from or to."),
-    conversation_id: ids.conversation.describe("The conversation that the message belongs to."),
-    channel: channelSchema.describe("The channel that the message came or was sent on."),
-  },
-);
+export const messageRedacted = defineEvent("message.redacted", {
+  message_id: ids.message,
+  contact_id: ids.contact,
+  conversation_id: ids.conversation,
+  channel: channelSchema,
+});

@@ -111,51 +111,20 @@ function draftSchema(limits: Limits) {
   const { body, media, metadata } = contentFields(limits);
   return z
     .strictObject({
-      to: recipientSchema.describe(
-        "A phone number in E.164 format, or the id of a contact. On webchat, always the id of a " +
-          "contact.",
-      ),
-      body: body.describe(
-        "The text, by default at most 1,600 characters. May be empty if there is media.",
-      ),
-      channel: channelSchema
-        .optional()
-        .describe("The channel to send on. Defaults to `sms`, or to `mms` if there is media."),
-      from: senderAddress
-        .optional()
-        .describe(
-          "The sender's address. Defaults to the sender that the contact last used, then to one " +
-            "from the account's pool for the channel, then to the account's default sender.",
-        ),
-      media: media
-        .optional()
-        .describe("Files to send with the text, by default at most 10. Not allowed on `sms`."),
-      send_at: instant
-        .optional()
-        .describe("When to send the message, at most 35 days ahead. A time in the past means now."),
+      to: recipientSchema,
+      body,
+      channel: channelSchema.optional(),
+      from: senderAddress.optional(),
+      media: media.optional(),
+      send_at: instant.optional(),
       ttl_seconds: z
         .int()
         .min(1)
         .max(maxScheduleAheadMs / 1_000)
         .optional()
-        .meta({
-          default: defaultTtlMs / 1_000,
-          description:
-            "Time to live in seconds, at most 35 days, counted from `send_at`, or from now. The " +
-            "message expires if it is not handed over to a carrier in time.",
-        }),
-      category: categorySchema.optional().meta({
-        default: "transactional",
-        description:
-          "The purpose of the message. Quiet hours apply to `marketing` messages only, and " +
-          "messages that are `transactional` go first.",
-      }),
-      metadata: metadata
-        .optional()
-        .describe(
-          "The host application's data about the message. By default at most 50 keys of 64 " +
-            "characters, with values of at most 500 characters. The engine does not read it.",
-        ),
+        .meta({ default: defaultTtlMs / 1_000 }),
+      category: categorySchema.optional().meta({ default: "transactional" }),
+      metadata: metadata.optional(),
     })
     .refine(hasContent, needsContent)
     .refine((draft: UncheckedDraft) => draft.channel !== "sms" || !hasMedia(draft), smsHasNoMedia)
@@ -170,26 +139,19 @@ function draftSchema(limits: Limits) {
  * The host application sets the limits, so each engine builds these schemas from its own limits.
  */
 export const sendMessageSchema = (limits: Limits) =>
-  draftSchema(limits).meta({ id: "SendMessage", description: "A message to send." });
+  draftSchema(limits).meta({ id: "SendMessage" });
 
 /** A message to preview. It is the same input as for sending it. */
 export interface PreviewMessage extends SendMessage {}
 
 export const previewMessageSchema = (limits: Limits) =>
-  draftSchema(limits).meta({
-    id: "PreviewMessage",
-    description: "A message to preview. It is the same input as for sending it.",
-  });
+  draftSchema(limits).meta({ id: "PreviewMessage" });
 
 /** A message of a batch. It is the same input as for sending it, without an idempotency key. */
 export interface BatchMessage extends SendMessage {}
 
 export const batchMessageSchema = (limits: Limits) =>
-  draftSchema(limits).meta({
-    id: "BatchMessage",
-    description:
-      "A message of a batch. It is the same input as for sending it, without an idempotency key.",
-  });
+  draftSchema(limits).meta({ id: "BatchMessage" });
 
 /** Changes to a scheduled message. An absent field keeps its value. */
 export interface EditMessage {
@@ -212,27 +174,13 @@ export const editMessageSchema = (limits: Limits) => {
   const { body, media, metadata } = contentFields(limits);
   return z
     .strictObject({
-      id: reference.describe("The id of the message."),
-      body: body
-        .optional()
-        .describe(
-          "The new text, by default at most 1,600 characters. May be empty if there is media.",
-        ),
-      media: media
-        .optional()
-        .describe("The new files, by default at most 10. They replace all existing files."),
-      send_at: instant
-        .optional()
-        .describe(
-          "When to send the message, at most 35 days ahead. A time in the past means now. The " +
-            "time to live moves along.",
-        ),
-      metadata: metadata.optional().describe("Replaces all existing metadata."),
+      id: reference,
+      body: body.optional(),
+      media: media.optional(),
+      send_at: instant.optional(),
+      metadata: metadata.optional(),
     })
-    .meta({
-      id: "EditMessage",
-      description: "Changes to a scheduled message. An absent field keeps its value.",
-    });
+    .meta({ id: "EditMessage" });
 };
 
 /** Filters of a list of messages. */
@@ -261,24 +209,14 @@ export interface ListMessages extends PageQuery {
 export const listMessagesSchema = z
   .strictObject({
     ...pageFields,
-    status: messageStatusSchema.optional().describe("Only messages with this status."),
-    direction: z
-      .enum(["outbound", "inbound"])
-      .optional()
-      .describe("Only messages to contacts (`outbound`) or from contacts (`inbound`)."),
-    channel: channelSchema.optional().describe("Only messages on this channel."),
-    contact_id: reference.optional().describe("Only messages from or to this contact."),
-    conversation_id: reference
-      .optional()
-      .describe("Only messages of this conversation, in the order of its thread."),
-    to: reference
-      .optional()
-      .describe(
-        "Only messages to exactly this address: a phone number, a short code, or a visitor's " +
-          "webchat address. With `direction` `inbound`, the address of a sender.",
-      ),
-    created_after: instant.optional().describe("Only messages created later than this time."),
-    created_before: instant.optional().describe("Only messages created earlier than this time."),
+    status: messageStatusSchema.optional(),
+    direction: z.enum(["outbound", "inbound"]).optional(),
+    channel: channelSchema.optional(),
+    contact_id: reference.optional(),
+    conversation_id: reference.optional(),
+    to: reference.optional(),
+    created_after: instant.optional(),
+    created_before: instant.optional(),
   })
   // A number without `+` would silently match nothing.
   .refine(
@@ -292,7 +230,6 @@ export const listMessagesSchema = z
       when: isObjectGiven,
     },
   )
-  .describe("Filters of a list of messages.")
   .meta({ interface: "ListMessages" });
 
 /** A phone number, a short code or a visitor's webchat address. */
@@ -325,33 +262,12 @@ export const replySchema = (limits: Limits) => {
   const { body, media } = contentFields(limits);
   return z
     .strictObject({
-      id: reference.describe("The id of the conversation."),
-      body: body.describe(
-        "The text, by default at most 1,600 characters. May be empty if there is media.",
-      ),
-      media: media
-        .optional()
-        .describe(
-          "Files to send with the text, by default at most 10. On `text`, it is then sent as MMS.",
-        ),
-      from: senderAddress
-        .optional()
-        .describe(
-          "The sender's address. Defaults to the sender that the contact last used, then to one " +
-            "from the account's pool for the channel, then to the account's default sender.",
-        ),
-      author_id: person
-        .optional()
-        .describe(
-          "The id of the person who writes, as the host application knows it. The conversation " +
-            "is then assigned to this person, unless another person is assigned.",
-        ),
+      id: reference,
+      body,
+      media: media.optional(),
+      from: senderAddress.optional(),
+      author_id: person.optional(),
     })
     .refine(hasContent, needsContent)
-    .meta({
-      id: "Reply",
-      description:
-        "A person's message in a conversation. It goes to the address of the last message, apart " +
-        "from opt-outs and scheduled messages.",
-    });
+    .meta({ id: "Reply" });
 };

@@ -24,12 +24,7 @@ import { carrierErrorCodes, type Media } from "../ports/index.ts";
  */
 export type Category = "transactional" | "marketing";
 
-export const categorySchema = z
-  .enum(["transactional", "marketing"])
-  .describe(
-    "The purpose of a message. Quiet hours apply to `marketing` messages only, and messages that " +
-      "are `transactional` go first.",
-  );
+export const categorySchema = z.enum(["transactional", "marketing"]);
 
 const mimeType = z
   .string()
@@ -37,15 +32,10 @@ const mimeType = z
 
 export const mediaSchema = z
   .strictObject({
-    url: webUrl.describe("The http or https URL from which the file is fetched."),
-    content_type: mimeType
-      .optional()
-      .describe("The media type, such as `image/png`, if it is known."),
+    url: webUrl,
+    content_type: mimeType.optional(),
   })
-  .meta({
-    id: "Media",
-    description: "An image, sound or file. The carrier fetches it from the URL.",
-  });
+  .meta({ id: "Media" });
 
 /**
  * The number of parts that an SMS is billed as. A single part holds 160 GSM-7 or 70 UCS-2 units;
@@ -60,19 +50,10 @@ export interface Segments {
 
 export const segmentsSchema = z
   .strictObject({
-    count: z.int().min(1).describe("The number of parts."),
-    encoding: z
-      .enum(["GSM-7", "UCS-2"])
-      .describe(
-        "`GSM-7` if the GSM 03.38 alphabet has every character of the text, otherwise `UCS-2`.",
-      ),
+    count: z.int().min(1),
+    encoding: z.enum(["GSM-7", "UCS-2"]),
   })
-  .meta({
-    id: "Segments",
-    description:
-      "The number of parts that an SMS is billed as. A single part holds 160 GSM-7 or 70 UCS-2 " +
-      "units; each of several parts holds 153 or 67.",
-  });
+  .meta({ id: "Segments" });
 
 /** The carrier error codes, and the codes that the engine adds. */
 const messageErrorCodes = [
@@ -107,27 +88,13 @@ export interface MessageError {
 
 export const messageErrorSchema = z
   .strictObject({
-    code: z
-      .enum(messageErrorCodes)
-      .describe("The reason, for programs. The codes are the same for all carriers."),
-    message: z.string().describe("The reason, for people."),
-    permanent: z.boolean().describe("True if the same message would fail again."),
-    stage: z
-      .enum(["request", "policy", "queue", "carrier", "handset"])
-      .describe(
-        "Where the message failed. `policy`: a policy denied it. `queue`: its time to live " +
-          "ended. `carrier`: the carrier refused it, or its answer was lost. `handset`: the " +
-          "phone could not be reached. `request` is reserved.",
-      ),
-    provider_code: z
-      .string()
-      .nullable()
-      .describe(
-        "The carrier's own code. At stage `policy`, the code of the host application's policy. " +
-          "Null if there is none.",
-      ),
+    code: z.enum(messageErrorCodes),
+    message: z.string(),
+    permanent: z.boolean(),
+    stage: z.enum(["request", "policy", "queue", "carrier", "handset"]),
+    provider_code: z.string().nullable(),
   })
-  .meta({ id: "MessageError", description: "The reason why a message did not arrive." });
+  .meta({ id: "MessageError" });
 
 /** One outbound or inbound SMS, MMS or webchat message. */
 export interface Message {
@@ -215,102 +182,32 @@ export interface Message {
 
 export const messageSchema = z
   .strictObject({
-    id: ids.message.describe("The id of the message."),
-    direction: z
-      .enum(["outbound", "inbound"])
-      .describe("`outbound`: to the contact. `inbound`: from the contact."),
-    channel: channelSchema.describe("The channel that carries the message."),
-    status: messageStatusSchema.describe(
-      "The current status. `sent` means that the carrier accepted the message. The event " +
-        "`message.sent` is published later, when the message is `delivered` or `read`.",
-    ),
-    from: z
-      .string()
-      .describe(
-        "The address that the message is from: a sender's, or the contact's if it is inbound.",
-      ),
-    to: z
-      .string()
-      .describe(
-        "The address that the message is to: the contact's, or a sender's if it is inbound.",
-      ),
-    body: z.string().nullable().describe("The text. Null after redaction."),
-    media: z.array(mediaSchema).describe("The files of the message. Empty after redaction."),
-    author: authorSchema.describe("Who wrote the message."),
-    contact_id: ids.contact.describe("The contact that the message is from or to."),
-    conversation_id: ids.conversation.describe("The conversation that the message belongs to."),
-    category: categorySchema.describe(
-      "The purpose of the message. Quiet hours apply to `marketing` messages only, and messages " +
-        "that are `transactional` go first.",
-    ),
-    segments: segmentsSchema
-      .nullable()
-      .describe("The parts that the SMS is billed as. Null unless the channel is `sms`."),
-    send_at: timestamp
-      .nullable()
-      .describe(
-        "When the message is due, if it was scheduled or a policy deferred it. Otherwise null.",
-      ),
-    expires_at: timestamp
-      .nullable()
-      .describe(
-        "From this time on, the message is no longer handed over to a carrier. Null for an " +
-          "inbound message.",
-      ),
-    error: messageErrorSchema
-      .nullable()
-      .describe(
-        "Why the message failed, expired, was not delivered or is ambiguous. Otherwise null.",
-      ),
-    transport: z
-      .string()
-      .nullable()
-      .describe(
-        "The transport that carries the message. After a fallback, the transport that took over.",
-      ),
-    provider_message_id: z
-      .string()
-      .nullable()
-      .describe("The carrier's id of the message. Null while it is not known."),
-    metadata: metadata.describe(
-      "The host application's data about the message. The engine does not read it.",
-    ),
-    idempotency_key: z
-      .string()
-      .nullable()
-      .describe(
-        "The idempotency key that the message was sent with, or null. A message of a batch has " +
-          "the batch's key, a space and its position in the batch, from 0.",
-      ),
-    opt_out_suspected: z
-      .boolean()
-      .describe("True if the body resembles an opt-out keyword but is not one."),
-    created_at: timestamp.describe("When the message was created."),
-    placed_at: timestamp
-      .nullable()
-      .describe(
-        "When the message took its place in the thread of its conversation: at once, or for a " +
-          "message for later when its time came or it was canceled. Null while it waits for its " +
-          "time.",
-      ),
-    updated_at: timestamp.describe("When the message last changed."),
-    sent_at: timestamp
-      .nullable()
-      .describe(
-        "When the message was sent: the earliest time that the carrier's answer or a receipt " +
-          "proves. Null while there is no proof.",
-      ),
-    delivered_at: timestamp
-      .nullable()
-      .describe(
-        "When the message was delivered: the earliest time that the carrier's answer or a " +
-          "receipt proves. Null while there is no proof.",
-      ),
-    read_at: timestamp
-      .nullable()
-      .describe(
-        "When the message was read: the earliest time that the carrier's answer or a receipt " +
-          "proves. Null while there is no proof.",
-      ),
+    id: ids.message,
+    direction: z.enum(["outbound", "inbound"]),
+    channel: channelSchema,
+    status: messageStatusSchema,
+    from: z.string(),
+    to: z.string(),
+    body: z.string().nullable(),
+    media: z.array(mediaSchema),
+    author: authorSchema,
+    contact_id: ids.contact,
+    conversation_id: ids.conversation,
+    category: categorySchema,
+    segments: segmentsSchema.nullable(),
+    send_at: timestamp.nullable(),
+    expires_at: timestamp.nullable(),
+    error: messageErrorSchema.nullable(),
+    transport: z.string().nullable(),
+    provider_message_id: z.string().nullable(),
+    metadata,
+    idempotency_key: z.string().nullable(),
+    opt_out_suspected: z.boolean(),
+    created_at: timestamp,
+    placed_at: timestamp.nullable(),
+    updated_at: timestamp,
+    sent_at: timestamp.nullable(),
+    delivered_at: timestamp.nullable(),
+    read_at: timestamp.nullable(),
   })
-  .meta({ id: "Message", description: "One outbound or inbound SMS, MMS or webchat message." });
+  .meta({ id: "Message" });

@@ -41,42 +41,18 @@ export interface Observation {
 
 export const observationSchema = z
   .strictObject({
-    id: ids.observation.describe("The id of the observation."),
-    contact_id: ids.contact.describe("The contact that the observation is about."),
-    conversation_id: ids.conversation
-      .nullable()
-      .describe("The conversation that the observation was made in. Null if it was made in none."),
-    content: z.string().describe("The fact, in words."),
-    kind: z
-      .string()
-      .describe(
-        "The kind of observation, such as `preference`. The host application chooses the names.",
-      ),
-    source: z
-      .enum(["rule", "model", "human", "api"])
-      .describe(
-        "Who made the observation: a `rule`, a language `model`, a person (`human`) or the `api`.",
-      ),
-    evidence_message_ids: z
-      .array(ids.message)
-      .describe("The contact's messages that support the observation."),
-    confidence: z
-      .number()
-      .min(0)
-      .max(1)
-      .nullable()
-      .describe("How certain the observation is, from 0 to 1. Null if that is not known."),
-    created_at: timestamp.describe("When the observation was recorded."),
-    expires_at: timestamp
-      .nullable()
-      .describe(
-        "When the observation expires. It is no longer listed then. Null if it does not expire.",
-      ),
+    id: ids.observation,
+    contact_id: ids.contact,
+    conversation_id: ids.conversation.nullable(),
+    content: z.string(),
+    kind: z.string(),
+    source: z.enum(["rule", "model", "human", "api"]),
+    evidence_message_ids: z.array(ids.message),
+    confidence: z.number().min(0).max(1).nullable(),
+    created_at: timestamp,
+    expires_at: timestamp.nullable(),
   })
-  .meta({
-    id: "Observation",
-    description: "A fact about a contact that an agent, a rule, a person or the API recorded.",
-  });
+  .meta({ id: "Observation" });
 
 /** A fact to record about a contact. */
 export interface AddObservation {
@@ -103,38 +79,18 @@ export interface AddObservation {
 
 export const addObservationSchema = z
   .strictObject({
-    id: reference.describe("The id of the contact."),
-    content: name(2_000).describe("The fact, in words: at most 2,000 characters."),
-    kind: name(64).meta({
-      description:
-        "The kind of observation, at most 64 characters. The host application chooses the names.",
-      examples: ["preference"],
-    }),
-    source: z
-      .enum(["human", "api"])
-      .optional()
-      .meta({ default: "api", description: "`human` if a person made the observation." }),
-    conversation_id: reference
-      .optional()
-      .describe("The contact's conversation that the observation was made in."),
+    id: reference,
+    content: name(2_000),
+    kind: name(64).meta({ examples: ["preference"] }),
+    source: z.enum(["human", "api"]).optional().meta({ default: "api" }),
+    conversation_id: reference.optional(),
     evidence_message_ids: readonlyList(
       z.array(reference).max(50, { error: "must contain at most 50 messages" }),
-    )
-      .optional()
-      .describe("The contact's messages that support the observation, at most 50."),
-    confidence: z
-      .number()
-      .min(0)
-      .max(1)
-      .optional()
-      .describe("How certain the observation is, from 0 to 1."),
-    expires_at: instant
-      .optional()
-      .describe(
-        "When the observation expires. It is no longer listed then. Must be in the future.",
-      ),
+    ).optional(),
+    confidence: z.number().min(0).max(1).optional(),
+    expires_at: instant.optional(),
   })
-  .meta({ id: "AddObservation", description: "A fact to record about a contact." });
+  .meta({ id: "AddObservation" });
 
 /** A page of a contact's observations. */
 export interface ListObservations extends PageQuery {
@@ -143,8 +99,7 @@ export interface ListObservations extends PageQuery {
 }
 
 export const listObservationsSchema = z
-  .strictObject({ id: reference.describe("The id of the contact."), ...pageFields })
-  .describe("A page of a contact's observations.")
+  .strictObject({ id: reference, ...pageFields })
   .meta({ interface: "ListObservations" });
 
 /** The observation to remove. */
@@ -156,9 +111,5 @@ export interface RemoveObservation {
 }
 
 export const removeObservationSchema = z
-  .strictObject({
-    id: reference.describe("The id of the contact."),
-    observation_id: reference.describe("The id of the observation."),
-  })
-  .describe("The observation to remove.")
+  .strictObject({ id: reference, observation_id: reference })
   .meta({ interface: "RemoveObservation" });

@@ -19,24 +19,17 @@ export interface HealthReason {
 
 const healthReasonSchema = z
   .object({
-    code: z
-      .enum(errorCodes)
-      .describe("The code of the error that commands get. New codes may be added."),
-    message: z.string().describe("An explanation for people."),
+    code: z.enum(errorCodes),
+    message: z.string(),
   })
-  .meta({ id: "HealthReason", description: "A reason why the engine is not ready." });
+  .meta({ id: "HealthReason" });
 
 export const healthSchema = z
   .object({
-    status: z
-      .enum(["ok", "unavailable"])
-      .describe("`ok` if the engine is ready, otherwise `unavailable`."),
-    reasons: z.array(healthReasonSchema).describe("Why the engine is not ready. Empty if it is."),
+    status: z.enum(["ok", "unavailable"]),
+    reasons: z.array(healthReasonSchema),
   })
-  .meta({
-    id: "Health",
-    description: "Whether the engine is ready: whether it can commit commands now.",
-  });
+  .meta({ id: "Health" });
 
 /** What the routes about health need of the engine. */
 export interface HealthReporter {

@@ -31,18 +31,13 @@ export interface Operator {
 
 export const operatorSchema = z
   .strictObject({
-    id: z.string().describe("The host application's id of the person."),
-    name: z.string().describe("The name that colleagues and webchat visitors see."),
-    avatar_url: z.string().nullable().describe("The URL of a picture. Null if there is none."),
-    created_at: timestamp.describe("When the operator was added."),
-    updated_at: timestamp.describe("When the operator last changed."),
+    id: z.string(),
+    name: z.string(),
+    avatar_url: z.string().nullable(),
+    created_at: timestamp,
+    updated_at: timestamp,
   })
-  .meta({
-    id: "Operator",
-    description:
-      "A person of the host application who works on conversations. Assignees, authors of " +
-      "replies and authors of notes with the same id are this person.",
-  });
+  .meta({ id: "Operator" });
 
 /** An operator to add, or the new data of one. */
 export interface SaveOperator {
@@ -56,15 +51,8 @@ export interface SaveOperator {
 
 export const saveOperatorSchema = z
   .strictObject({
-    id: operatorId.describe(
-      "The host application's id of the person, at most 200 characters. Not `.` or `..`.",
-    ),
-    name: name(200).describe(
-      "The name that colleagues and webchat visitors see, at most 200 characters.",
-    ),
-    avatar_url: webUrl
-      .nullable()
-      .optional()
-      .describe("The http or https URL of a picture. By default there is none."),
+    id: operatorId,
+    name: name(200),
+    avatar_url: webUrl.nullable().optional(),
   })
-  .meta({ id: "SaveOperator", description: "An operator to add, or the new data of one." });
+  .meta({ id: "SaveOperator" });

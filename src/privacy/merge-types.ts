@@ -12,11 +12,8 @@ export interface MergeContacts {
 }
 
 export const mergeContactsSchema = z
-  .strictObject({
-    id: reference.describe("The id of the contact that stays."),
-    contact_id: reference.describe("The other contact. Its history moves to this one."),
-  })
-  .meta({ id: "MergeContacts", description: "Two contacts to merge into one." });
+  .strictObject({ id: reference, contact_id: reference })
+  .meta({ id: "MergeContacts" });
 
 export const previewMergeSchema = z
   .strictObject(mergeContactsSchema.shape)
@@ -35,17 +32,7 @@ export interface MergePreview {
 
 export const mergePreviewSchema = z
   .strictObject({
-    contact: contactSchema.describe(
-      "The contact after the merge. `updated_at` is the time of its last change before the merge.",
-    ),
-    closes: z
-      .array(conversationSchema)
-      .describe(
-        "The conversations that the merge would close, as they are now. A contact has at most " +
-          "one active conversation on a medium, and each of the two may have one.",
-      ),
+    contact: contactSchema,
+    closes: z.array(conversationSchema),
   })
-  .meta({
-    id: "MergePreview",
-    description: "What a merge of two contacts would do. Nothing is changed.",
-  });
+  .meta({ id: "MergePreview" });

@@ -28,14 +28,8 @@ export interface SandboxNumber {
 }
 
 export const sandboxNumberSchema = z
-  .strictObject({
-    number: phone.describe("The phone number."),
-    behavior: z.string().describe("What happens to a message to the number, in words."),
-  })
-  .meta({
-    id: "SandboxNumber",
-    description: "A test number and the behavior of its phone and carrier.",
-  });
+  .strictObject({ number: phone, behavior: z.string() })
+  .meta({ id: "SandboxNumber" });
 
 /** All test numbers. */
 export interface SandboxNumbers {
@@ -44,8 +38,8 @@ export interface SandboxNumbers {
 }
 
 export const sandboxNumbersSchema = z
-  .strictObject({ data: z.array(sandboxNumberSchema).describe("The test numbers.") })
-  .meta({ id: "SandboxNumbers", description: "All test numbers." });
+  .strictObject({ data: z.array(sandboxNumberSchema) })
+  .meta({ id: "SandboxNumbers" });
 
 /** A message from a contact to simulate. It has media or a text that is not empty. */
 export interface SandboxInbound {
@@ -64,30 +58,14 @@ export interface SandboxInbound {
 export const sandboxInboundSchema = (limits: Limits) =>
   z
     .strictObject({
-      from: phone.describe("The phone number that the message is from."),
-      to: senderAddress
-        .optional()
-        .describe(
-          "The sender that receives the message. The default is the account's sandbox number.",
-        ),
-      body: text(limits.messageCharacters).describe(
-        "The text, by default at most 1,600 characters. May be empty if there is media.",
-      ),
-      media: readonlyList(z.array(mediaSchema).max(limits.mediaItems))
-        .optional()
-        .describe(
-          "The files of the message, by default at most 10. With files, the message is an MMS.",
-        ),
-      provider_message_id: reference
-        .optional()
-        .describe("The carrier's id of the message. A repeated id creates no second message."),
+      from: phone,
+      to: senderAddress.optional(),
+      body: text(limits.messageCharacters),
+      media: readonlyList(z.array(mediaSchema).max(limits.mediaItems)).optional(),
+      provider_message_id: reference.optional(),
     })
     .refine(hasContent, needsContent)
-    .meta({
-      id: "SandboxInbound",
-      description:
-        "A message from a contact to simulate. It has media or a text that is not empty.",
-    });
+    .meta({ id: "SandboxInbound" });
 
 /** A carrier's receipt to simulate. */
 export interface SandboxReceipt {
@@ -101,18 +79,11 @@ export interface SandboxReceipt {
 
 export const sandboxReceiptSchema = z
   .strictObject({
-    status: receiptStatusSchema.describe("The status that the carrier reports."),
-    at: instant
-      .optional()
-      .describe("When the status was reached, by the carrier's clock. The default is now."),
-    error: z
-      .enum(carrierErrorCodes)
-      .optional()
-      .describe(
-        "Why the message was not delivered. Only `undelivered` uses it. The default is `unknown`.",
-      ),
+    status: receiptStatusSchema,
+    at: instant.optional(),
+    error: z.enum(carrierErrorCodes).optional(),
   })
-  .meta({ id: "SandboxReceipt", description: "A carrier's receipt to simulate." });
+  .meta({ id: "SandboxReceipt" });
 
 /** Receipts to simulate for a message. */
 export interface SandboxReceipts {
@@ -124,12 +95,10 @@ export interface SandboxReceipts {
 
 export const sandboxReceiptsSchema = z
   .strictObject({
-    id: reference.describe("The id of the message."),
-    receipts: readonlyList(z.array(sandboxReceiptSchema).min(1).max(100)).describe(
-      "1 to 100 receipts, applied in this order.",
-    ),
+    id: reference,
+    receipts: readonlyList(z.array(sandboxReceiptSchema).min(1).max(100)),
   })
-  .meta({ id: "SandboxReceipts", description: "Receipts to simulate for a message." });
+  .meta({ id: "SandboxReceipts" });
 
 /** An event to simulate, with sample data. */
 export interface SandboxEvent {
@@ -141,12 +110,10 @@ export interface SandboxEvent {
 
 export const sandboxEventSchema = z
   .strictObject({
-    type: eventTypeSchema.describe("The type of the event."),
-    contact_id: reference
-      .optional()
-      .describe("The contact of the event. The default is a fictional contact."),
+    type: eventTypeSchema,
+    contact_id: reference.optional(),
   })
-  .meta({ id: "SandboxEvent", description: "An event to simulate, with sample data." });
+  .meta({ id: "SandboxEvent" });
 
 /** The numbers of rows created. All are 0 when the sample data already exists. */
 export interface SandboxSeedResult {
@@ -160,14 +127,11 @@ export interface SandboxSeedResult {
 
 export const sandboxSeedResultSchema = z
   .strictObject({
-    contacts: z.int().describe("The number of contacts created."),
-    conversations: z.int().describe("The number of conversations created."),
-    messages: z.int().describe("The number of messages created."),
+    contacts: z.int(),
+    conversations: z.int(),
+    messages: z.int(),
   })
-  .meta({
-    id: "SandboxSeedResult",
-    description: "The numbers of rows created. All are 0 when the sample data already exists.",
-  });
+  .meta({ id: "SandboxSeedResult" });
 
 /** The result of a sandbox reset. */
 export interface SandboxResetResult {
@@ -176,5 +140,5 @@ export interface SandboxResetResult {
 }
 
 export const sandboxResetResultSchema = z
-  .strictObject({ removed: z.int().describe("The number of rows removed.") })
-  .meta({ id: "SandboxResetResult", description: "The result of a sandbox reset." });
+  .strictObject({ removed: z.int() })
+  .meta({ id: "SandboxResetResult" });

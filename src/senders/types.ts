@@ -15,19 +15,6 @@ const channels = distinct(z.array(channelSchema).min(1).max(3), "must not contai
 const messagesPerSecond = z.number().min(0.01).max(1_000);
 const dailyCap = z.int().min(1).max(1_000_000);
 
-const about = {
-  channels: "The channels that the sender sends on and receives on. Its transport supports them.",
-  pool:
-    "Whether the sender is in the pools of its channels. New contacts are spread over a pool's " +
-    "senders. A contact keeps its sender.",
-  messages_per_second:
-    "The most messages to hand over per second: 0.01 to 1,000. Null for no limit. Messages " +
-    "beyond it wait.",
-  daily_cap:
-    "The most messages to hand over in any 24 hours: 1 to 1,000,000. Null for no limit. Messages " +
-    "beyond it wait.",
-} as const;
-
 /**
  * An address that an account sends from and receives at: a phone number, a short code, a name or a
  * webchat inbox.
@@ -64,41 +51,18 @@ export interface Sender {
 
 export const senderSchema = z
   .strictObject({
-    id: ids.sender.describe("The id of the sender."),
-    address: z
-      .string()
-      .describe("The phone number, short code, name or webchat inbox that contacts see."),
-    channels: z.array(channelSchema).describe(about.channels),
-    transport: z
-      .string()
-      .describe("The name of the sender's transport. A route can choose others for a message."),
-    default: z
-      .boolean()
-      .describe("Whether this is the default sender of at least one of its channels."),
-    default_channels: z
-      .array(channelSchema)
-      .describe(
-        "The channels whose default sender this is. A message uses the default if it names no " +
-          "sender, the contact has none yet, and the channel has no pool. Each channel with a " +
-          "sender has a default.",
-      ),
-    pool: z.boolean().describe(about.pool),
-    messages_per_second: z
-      .number()
-      .nullable()
-      .describe("The most messages to hand over per second. Null for no limit."),
-    daily_cap: z
-      .number()
-      .nullable()
-      .describe("The most messages to hand over in any 24 hours. Null for no limit."),
-    created_at: timestamp.describe("When the sender was added."),
+    id: ids.sender,
+    address: z.string(),
+    channels: z.array(channelSchema),
+    transport: z.string(),
+    default: z.boolean(),
+    default_channels: z.array(channelSchema),
+    pool: z.boolean(),
+    messages_per_second: z.number().nullable(),
+    daily_cap: z.number().nullable(),
+    created_at: timestamp,
   })
-  .meta({
-    id: "Sender",
-    description:
-      "An address that an account sends from and receives at: a phone number, a short code, a " +
-      "name or a webchat inbox.",
-  });
+  .meta({ id: "Sender" });
 
 /** A new sender. */
 export interface CreateSender {
@@ -138,33 +102,15 @@ export interface CreateSender {
 
 export const createSenderSchema = z
   .strictObject({
-    address: senderAddress.describe(
-      "A phone number, short code, name or webchat inbox, up to 64 characters. In live mode, one " +
-        "account can have it for a transport.",
-    ),
-    channels: channels.describe(about.channels),
-    transport: reference.describe(
-      "The name of one of the engine's transports. `webchat` is the built-in one for webchat " +
-        "inboxes.",
-    ),
-    default: z
-      .boolean()
-      .optional()
-      .describe(
-        "`true` makes this the default sender of all its channels. Otherwise it becomes the " +
-          "default only of channels that have no sender yet.",
-      ),
-    pool: z
-      .boolean()
-      .optional()
-      .meta({ default: false, description: `${about.pool} A pool has at most 100 senders.` }),
-    messages_per_second: messagesPerSecond
-      .nullable()
-      .optional()
-      .describe(about.messages_per_second),
-    daily_cap: dailyCap.nullable().optional().describe(about.daily_cap),
+    address: senderAddress,
+    channels,
+    transport: reference,
+    default: z.boolean().optional(),
+    pool: z.boolean().optional().meta({ default: false }),
+    messages_per_second: messagesPerSecond.nullable().optional(),
+    daily_cap: dailyCap.nullable().optional(),
   })
-  .meta({ id: "CreateSender", description: "A new sender." });
+  .meta({ id: "CreateSender" });
 
 /** Changes to a sender. An absent field keeps its value. */
 export interface UpdateSender {
@@ -199,26 +145,11 @@ export interface UpdateSender {
 
 export const updateSenderSchema = z
   .strictObject({
-    id: reference.describe("The id of the sender."),
-    channels: channels
-      .optional()
-      .describe(`${about.channels} Replaces all channels of the sender.`),
-    default: z
-      .boolean()
-      .optional()
-      .describe(
-        "`true` makes this the default sender of all its channels. `false` makes the oldest " +
-          "other sender of each channel the default instead. A channel without another sender " +
-          "keeps this one.",
-      ),
-    pool: z.boolean().optional().describe(about.pool),
-    messages_per_second: messagesPerSecond
-      .nullable()
-      .optional()
-      .describe(about.messages_per_second),
-    daily_cap: dailyCap.nullable().optional().describe(about.daily_cap),
+    id: reference,
+    channels: channels.optional(),
+    default: z.boolean().optional(),
+    pool: z.boolean().optional(),
+    messages_per_second: messagesPerSecond.nullable().optional(),
+    daily_cap: dailyCap.nullable().optional(),
   })
-  .meta({
-    id: "UpdateSender",
-    description: "Changes to a sender. An absent field keeps its value.",
-  });
+  .meta({ id: "UpdateSender" });

@@ -19,13 +19,9 @@ export interface SentimentChangedData {
   readonly message_id: MessageId;
 }
 
-export const sentimentChanged = defineEvent(
-  "sentiment.changed",
-  "A contact's sentiment has another label.",
-  {
-    contact: contactReferenceSchema.describe("The contact."),
-    from: sentimentSchema.describe("The sentiment before the message."),
-    to: sentimentSchema.describe("The sentiment after the message."),
-    message_id: ids.message.describe("The message whose score changed the label."),
-  },
-);
+export const sentimentChanged = defineEvent("sentiment.changed", {
+  contact: contactReferenceSchema,
+  from: sentimentSchema,
+  to: sentimentSchema,
+  message_id: ids.message,
+});

@@ -46,30 +46,16 @@ export interface WebchatMessage {
 
 export const webchatMessageSchema = z
   .strictObject({
-    id: ids.message.describe("The id of the message."),
-    direction: z.enum(["outbound", "inbound"]).describe("Outbound messages go to the visitor."),
-    body: z.string().nullable().describe("The text. Null after redaction."),
-    media: z
-      .array(mediaSchema)
-      .describe("The files of the message, as URLs. Empty after redaction."),
+    id: ids.message,
+    direction: z.enum(["outbound", "inbound"]),
+    body: z.string().nullable(),
+    media: z.array(mediaSchema),
     author: authorSchema.shape.type,
-    author_name: z
-      .string()
-      .nullable()
-      .describe(
-        "The name of the agent or of the operator. Null if it is not known, and for other authors.",
-      ),
-    created_at: timestamp.describe("When the message was created."),
-    placed_at: timestamp.describe(
-      "When the message took its place in the chat: when it was created, or for a message that " +
-        "was written for later when its time came. The list is in this order, and by `id` within " +
-        "the same millisecond.",
-    ),
+    author_name: z.string().nullable(),
+    created_at: timestamp,
+    placed_at: timestamp,
   })
-  .meta({
-    id: "WebchatMessage",
-    description: "The part of a message that the visitor may see.",
-  });
+  .meta({ id: "WebchatMessage" });
 
 /** A message from a visitor. */
 export interface VisitorMessage {
@@ -84,15 +70,14 @@ export interface VisitorMessage {
 export const visitorMessageSchema = (limits: Limits) =>
   z
     .strictObject({
-      id: reference.describe("The id of the session."),
-      body: text(limits.messageCharacters).min(1).describe("The text."),
+      id: reference,
+      body: text(limits.messageCharacters).min(1),
       client_id: z
         .string()
         .regex(/^[\x21-\x7e]{1,64}$/, { error: "must be 1 to 64 visible ASCII characters" })
-        .optional()
-        .describe("An id that the browser chooses. A repeated id creates no second message."),
+        .optional(),
     })
-    .meta({ id: "VisitorMessage", description: "A message from a visitor." });
+    .meta({ id: "VisitorMessage" });
 
 /** Reports that a message was delivered or read in the visitor's browser. */
 export interface VisitorMark {
@@ -106,16 +91,11 @@ export interface VisitorMark {
 
 export const visitorMarkSchema = z
   .strictObject({
-    id: reference.describe("The id of the session."),
-    message_id: reference.describe("The message to the visitor."),
-    mark: z
-      .enum(["delivered", "read"])
-      .describe("`delivered`: the browser has the message. `read`: the visitor has read it."),
+    id: reference,
+    message_id: reference,
+    mark: z.enum(["delivered", "read"]),
   })
-  .meta({
-    id: "VisitorMark",
-    description: "Reports that a message was delivered or read in the visitor's browser.",
-  });
+  .meta({ id: "VisitorMark" });
 
 /** A visitor's stream of messages. */
 export interface VisitorStream {
@@ -130,15 +110,11 @@ export interface VisitorStream {
 
 export const visitorStreamSchema = z
   .strictObject({
-    id: reference.describe("The id of the session."),
+    id: reference,
     last_event_id: z
       .string()
       .regex(/^\d{1,15}$/, { error: "must be the id of an event of this stream" })
-      .optional()
-      .describe(
-        "Continues after this event. By default the stream starts with the messages since the " +
-          "session was opened.",
-      ),
+      .optional(),
   })
   .meta({ interface: "VisitorStream" });
 
@@ -149,8 +125,7 @@ export interface VisitorHistory extends PageQuery {
 }
 
 export const visitorHistorySchema = z
-  .strictObject({ id: reference.describe("The id of the session."), ...pageFields })
-  .describe("A page of the messages of a visitor.")
+  .strictObject({ id: reference, ...pageFields })
   .meta({ interface: "VisitorHistory" });
 
 /** One page of the messages to and from a visitor, newest first. */
@@ -167,20 +142,10 @@ export interface WebchatMessagePage extends Page<WebchatMessage> {
 export const webchatMessagePageSchema = z
   .strictObject({
     ...pageSchema(webchatMessageSchema).shape,
-    last_event_id: z
-      .string()
-      .nullable()
-      .describe(
-        "The place up to which the stream has no messages that this list lacks. A stream that is " +
-          "opened with it as `last_event_id` continues the list. Null if nothing was sent to the " +
-          "visitor yet.",
-      ),
-    state: webchatStateSchema.describe("The state of the conversation, as the stream sends it."),
+    last_event_id: z.string().nullable(),
+    state: webchatStateSchema,
   })
-  .meta({
-    id: "WebchatMessagePage",
-    description: "One page of the messages to and from a visitor, newest first.",
-  });
+  .meta({ id: "WebchatMessagePage" });
 
 /** A message in a visitor's stream. */
 export interface StreamedWebchatMessage {

@@ -15,10 +15,9 @@ const knownPatterns = new Map<EventType, readonly EventPattern[]>();
 
 /** A pattern with `*` also matches types that are added later. */
 export const eventPatterns: readonly EventPattern[] = [...new Set(eventTypes.flatMap(patternsOf))];
-export const eventPatternSchema = z.enum(eventPatterns, { error: wrongPattern }).meta({
-  id: "EventPattern",
-  description: "All events (`*`), all events of a kind (`message.*`), or one event type.",
-});
+export const eventPatternSchema = z
+  .enum(eventPatterns, { error: wrongPattern })
+  .meta({ id: "EventPattern" });
 
 /** Makes the error of a field. A missing field has the standard error. */
 function wrongPattern({ input }: { readonly input?: unknown }): string | undefined {

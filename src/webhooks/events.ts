@@ -15,17 +15,8 @@ export interface WebhookDisabledData {
   readonly reason: string;
 }
 
-export const webhookDisabled = defineEvent(
-  "webhook.disabled",
-  "The engine disabled a webhook. Deliveries wait until you enable it again.",
-  {
-    webhook_id: ids.webhook.describe("The webhook."),
-    url: z.string().describe("The URL of the webhook."),
-    reason: z
-      .string()
-      .describe(
-        "`gone`: the endpoint returned 410. `failing`: no attempt succeeded for five days, " +
-          "and at least ten failed, on at least three days.",
-      ),
-  },
-);
+export const webhookDisabled = defineEvent("webhook.disabled", {
+  webhook_id: ids.webhook,
+  url: z.string(),
+  reason: z.string(),
+});

@@ -5,23 +5,11 @@ import { eventTypeSchema, type EventType } from "../events/index.ts";
 import { distinct, instant, reference, text, wholeRecord } from "../kernel/index.ts";
 import { eventPatternSchema, type EventPattern } from "./event-patterns.ts";
 import { headerLimits, headerName, headerProblems, headerValue } from "./headers.ts";
-import {
-  about,
-  webhookOrderingSchema,
-  webhookStatusSchema,
-  type WebhookOrdering,
-} from "./types.ts";
+import { webhookOrderingSchema, webhookStatusSchema, type WebhookOrdering } from "./types.ts";
 
-const url = z.string().meta({
-  format: "uri",
-  description:
-    "An https URL with a public host, at most 2,048 characters when it is percent-encoded. The " +
-    "sandbox also accepts http.",
-});
+const url = z.string().meta({ format: "uri" });
 
-const events = distinct(z.array(eventPatternSchema).min(1).max(50)).describe(
-  `${about.events} At most 50.`,
-);
+const events = distinct(z.array(eventPatternSchema).min(1).max(50));
 
 const headers = wholeRecord(
   z
@@ -40,10 +28,7 @@ const headers = wholeRecord(
         });
       }
     })
-    .meta({
-      maxProperties: headerLimits.count,
-      description: "Headers of each delivery: at most 20, and at most 8,192 characters in total.",
-    }),
+    .meta({ maxProperties: headerLimits.count }),
   headerLimits.count,
   "too_many",
 );
@@ -74,12 +59,10 @@ export const createWebhookSchema = z
     url,
     events,
     headers: headers.optional(),
-    ordering: webhookOrderingSchema
-      .optional()
-      .meta({ default: "none", description: about.ordering }),
-    description: text(500).optional().describe("A description for people, up to 500 characters."),
+    ordering: webhookOrderingSchema.optional().meta({ default: "none" }),
+    description: text(500).optional(),
   })
-  .meta({ id: "CreateWebhook", description: "A new webhook." });
+  .meta({ id: "CreateWebhook" });
 
 /** Changes to a webhook. An absent field keeps its value. */
 export interface UpdateWebhook {
@@ -110,26 +93,15 @@ export interface UpdateWebhook {
 
 export const updateWebhookSchema = z
   .strictObject({
-    id: reference.describe(about.webhook),
+    id: reference,
     url: url.optional(),
-    events: events
-      .optional()
-      .describe(`${about.events} At most 50. Replaces the list, and applies to new events.`),
-    headers: headers.optional().describe("Replaces all headers."),
-    ordering: webhookOrderingSchema.optional().describe(about.ordering),
-    description: text(500)
-      .nullable()
-      .optional()
-      .describe("A description for people, up to 500 characters. Null clears it."),
-    status: webhookStatusSchema
-      .exclude(["disabled"])
-      .optional()
-      .describe("Deliveries of a paused or disabled webhook are kept and sent when it is enabled."),
+    events: events.optional(),
+    headers: headers.optional(),
+    ordering: webhookOrderingSchema.optional(),
+    description: text(500).nullable().optional(),
+    status: webhookStatusSchema.exclude(["disabled"]).optional(),
   })
-  .meta({
-    id: "UpdateWebhook",
-    description: "Changes to a webhook. An absent field keeps its value.",
-  });
+  .meta({ id: "UpdateWebhook" });
 
 /** The rotation of a webhook's secret. */
 export interface RotateWebhookSecret {
@@ -145,20 +117,10 @@ export interface RotateWebhookSecret {
 
 export const rotateWebhookSecretSchema = z
   .strictObject({
-    id: reference.describe(about.webhook),
-    grace_seconds: z
-      .int()
-      .min(0)
-      .max(604_800)
-      .optional()
-      .meta({
-        default: defaultGraceSeconds,
-        description:
-          "For how many seconds the old secret still signs: at most 604,800, which is 7 days. 0 " +
-          "ends it at once.",
-      }),
+    id: reference,
+    grace_seconds: z.int().min(0).max(604_800).optional().meta({ default: defaultGraceSeconds }),
   })
-  .meta({ id: "RotateWebhookSecret", description: "The rotation of a webhook's secret." });
+  .meta({ id: "RotateWebhookSecret" });
 
 /** A sample event for a webhook. */
 export interface TestWebhook {
@@ -172,15 +134,10 @@ export interface TestWebhook {
 
 export const testWebhookSchema = z
   .strictObject({
-    id: reference.describe(about.webhook),
-    type: eventTypeSchema
-      .optional()
-      .describe(
-        "The type of the sample event. By default the first type that matches the webhook's " +
-          "`events`.",
-      ),
+    id: reference,
+    type: eventTypeSchema.optional(),
   })
-  .meta({ id: "TestWebhook", description: "A sample event for a webhook." });
+  .meta({ id: "TestWebhook" });
 
 /** A recovery of a webhook's failed deliveries. */
 export interface RecoverWebhook {
@@ -191,8 +148,5 @@ export interface RecoverWebhook {
 }
 
 export const recoverWebhookSchema = z
-  .strictObject({
-    id: reference.describe(about.webhook),
-    since: instant.describe("Only deliveries created at or after this time are sent again."),
-  })
-  .meta({ id: "RecoverWebhook", description: "A recovery of a webhook's failed deliveries." });
+  .strictObject({ id: reference, since: instant })
+  .meta({ id: "RecoverWebhook" });

@@ -11,44 +11,18 @@ export const webhookStatusSchema = z.enum(["enabled", "paused", "disabled"]);
 export type WebhookOrdering = "none" | "fifo";
 export const webhookOrderingSchema = z.enum(["none", "fifo"]);
 
-/** Descriptions of fields that webhooks and their inputs share. */
-export const about = {
-  events: "Event types, or patterns such as `*` and `message.*`.",
-  ordering:
-    "`fifo` sends one delivery at a time, in the order in which the events were committed. " +
-    "`none` sends several at once.",
-  webhook: "The id of the webhook.",
-} as const;
-
 const webhookFields = {
-  id: ids.webhook.describe(about.webhook),
-  url: z.string().describe("The URL that events are posted to."),
-  events: z.array(eventPatternSchema).describe(about.events),
-  headers: z
-    .record(z.string(), z.string())
-    .describe("Headers that you added to each request, such as `Authorization`."),
-  ordering: webhookOrderingSchema.describe(about.ordering),
-  description: z.string().nullable().describe("Your description. Null if there is none."),
-  status: webhookStatusSchema.describe(
-    "`enabled`: deliveries are sent. `paused`: you stopped them. `disabled`: the engine stopped " +
-      "them because the endpoint failed. Deliveries are kept and sent when it is enabled.",
-  ),
-  disabled_reason: z
-    .string()
-    .nullable()
-    .describe(
-      "Why the engine disabled the webhook. `gone`: the endpoint returned 410. `failing`: no " +
-        "attempt succeeded for five days, and at least ten failed, on at least three days. Null " +
-        "unless the status is `disabled`.",
-    ),
-  previous_expires_at: timestamp
-    .nullable()
-    .describe(
-      "Until this time, deliveries are also signed with the previous secret. Null if the secret " +
-        "was never rotated, or was last rotated without a grace period.",
-    ),
-  created_at: timestamp.describe("When the webhook was created."),
-  updated_at: timestamp.describe("When the webhook was last changed, by you or by the engine."),
+  id: ids.webhook,
+  url: z.string(),
+  events: z.array(eventPatternSchema),
+  headers: z.record(z.string(), z.string()),
+  ordering: webhookOrderingSchema,
+  description: z.string().nullable(),
+  status: webhookStatusSchema,
+  disabled_reason: z.string().nullable(),
+  previous_expires_at: timestamp.nullable(),
+  created_at: timestamp,
+  updated_at: timestamp,
 };
 
 /** An endpoint that the engine posts events to. */
@@ -90,9 +64,7 @@ export interface Webhook {
   readonly updated_at: string;
 }
 
-export const webhookSchema = z
-  .strictObject(webhookFields)
-  .meta({ id: "Webhook", description: "An endpoint that the engine posts events to." });
+export const webhookSchema = z.strictObject(webhookFields).meta({ id: "Webhook" });
 
 /** A webhook with its new secret, as creating it or rotating its secret returns it. */
 export interface WebhookWithSecret extends Webhook {
@@ -106,18 +78,9 @@ export interface WebhookWithSecret extends Webhook {
 export const webhookWithSecretSchema = z
   .strictObject({
     ...webhookFields,
-    secret: z
-      .string()
-      .nullable()
-      .describe(
-        "The secret that verifies signatures, as Standard Webhooks define it: `whsec_` and " +
-          "base64. Returned only once. A replay of the request returns null.",
-      ),
+    secret: z.string().nullable(),
   })
-  .meta({
-    id: "WebhookWithSecret",
-    description: "A webhook with its new secret, as creating it or rotating its secret returns it.",
-  });
+  .meta({ id: "WebhookWithSecret" });
 
 /** Automatic attempts that failed since the last automatic attempt that succeeded. */
 export interface FailingStreak {

@@ -247,6 +247,29 @@ test("the document lists the types that a stream can be limited to", async () =>
   expect((await call(there.engine.api, { path, key: secret, signal })).status).toBe(200);
 });
 
+test("the document describes every parameter and every field", () => {
+  const undescribed: string[] = [];
+  const visit = (value: unknown, path: string): void => {
+    if (typeof value !== "object" || value === null) return;
+    const { properties = {}, parameters = [] } = value as {
+      readonly properties?: Readonly<Record<string, object>>;
+      readonly parameters?: readonly object[];
+    };
+    for (const [name, each] of [...Object.entries(properties), ...parameters.entries()]) {
+      // Components have descriptions of their own.
+      const isDescribed = "description" in each || "$ref" in each;
+      if (!isDescribed) undescribed.push(`${path}.${name}`);
+    }
+    for (const [key, part] of Object.entries(value)) visit(part, `${path}.${key}`);
+  };
+  const { paths, components } = document as { components: { schemas: object }; paths: object };
+  visit({ paths, schemas: components.schemas }, "document");
+  for (const [name, schema] of Object.entries(components.schemas) as [string, object][]) {
+    if (!("description" in schema)) undescribed.push(name);
+  }
+  expect(undescribed).toEqual([]);
+});
+
 test("the document says how many items a list returns by default", () => {
   const { paths } = document as {
     paths: Record<

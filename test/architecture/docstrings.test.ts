@@ -23,6 +23,6 @@ test("every name that users can reach has a docstring", () => {
   expect(missing).toEqual([]);
 });
 
-test("a type and its schema agree on fields, types and descriptions", () => {
+test("a type and its schema agree on fields, types and defaults", () => {
   expect(differences).toEqual([]);
 });

@@ -13,33 +13,19 @@ import {
 } from "../../kernel/index.ts";
 import { keyScopes, type KeyScope } from "../../operations/index.ts";
 
-export const keyScopeSchema = z.enum(keyScopes).meta({
-  id: "KeyScope",
-  description: "A permission of an API key. No scope includes another.",
-});
+export const keyScopeSchema = z.enum(keyScopes).meta({ id: "KeyScope" });
 
 const keyFields = {
-  id: ids.key.describe("The id of the key."),
-  name: z.string().describe("The name that people know the key by."),
-  mode: modeSchema.describe("The mode of the key. The key reaches only the data of this mode."),
-  scopes: z.array(keyScopeSchema).describe("What the key may do."),
-  last_four: z.string().describe("The last four characters of the current secret."),
-  created_at: timestamp.describe("When the key was created."),
-  last_used_at: timestamp
-    .nullable()
-    .describe("When the key was last used, to about a minute. Null if it was never used."),
-  expires_at: timestamp
-    .nullable()
-    .describe("When the key stops working. Null if it does not expire."),
-  revoked_at: timestamp
-    .nullable()
-    .describe("When the key was revoked. Null if it was not. A revoked key does not work."),
-  previous_expires_at: timestamp
-    .nullable()
-    .describe(
-      "When the secret before the last rotation stops working. Null if the key was never " +
-        "rotated, or was last rotated without a grace period.",
-    ),
+  id: ids.key,
+  name: z.string(),
+  mode: modeSchema,
+  scopes: z.array(keyScopeSchema),
+  last_four: z.string(),
+  created_at: timestamp,
+  last_used_at: timestamp.nullable(),
+  expires_at: timestamp.nullable(),
+  revoked_at: timestamp.nullable(),
+  previous_expires_at: timestamp.nullable(),
 };
 
 /** An API key without its secret. It gives access to one account in one mode. */
@@ -69,10 +55,7 @@ export interface ApiKey {
   readonly previous_expires_at: string | null;
 }
 
-export const apiKeySchema = z.strictObject(keyFields).meta({
-  id: "ApiKey",
-  description: "An API key without its secret. It gives access to one account in one mode.",
-});
+export const apiKeySchema = z.strictObject(keyFields).meta({ id: "ApiKey" });
 
 /** An API key with its new secret, as creating or rotating it returns it. */
 export interface ApiKeyWithSecret extends ApiKey {
@@ -86,18 +69,9 @@ export interface ApiKeyWithSecret extends ApiKey {
 export const apiKeyWithSecretSchema = z
   .strictObject({
     ...keyFields,
-    secret: z
-      .string()
-      .nullable()
-      .describe(
-        "The text to send as `Authorization: Bearer`. Returned once: a replay of the request " +
-          "returns null.",
-      ),
+    secret: z.string().nullable(),
   })
-  .meta({
-    id: "ApiKeyWithSecret",
-    description: "An API key with its new secret, as creating or rotating it returns it.",
-  });
+  .meta({ id: "ApiKeyWithSecret" });
 
 /** A new API key. */
 export interface CreateApiKey {
@@ -119,28 +93,15 @@ export interface CreateApiKey {
 
 export const createApiKeySchema = z
   .strictObject({
-    name: name(200).describe("A name for people, up to 200 characters."),
-    mode: modeSchema
-      .optional()
-      .describe("The mode of the key. It must be the caller's mode, which is also the default."),
+    name: name(200),
+    mode: modeSchema.optional(),
     scopes: distinct(
       z.array(keyScopeSchema).min(1).max(keyScopes.length),
       "must not contain a scope twice",
-    )
-      .optional()
-      .describe(
-        "What the key may do: a subset of the caller's scopes. By default all of them. The host " +
-          "application has all scopes.",
-      ),
-    expires_at: instant
-      .nullable()
-      .optional()
-      .describe(
-        "When the key stops working. Null means never. At the latest, that is when the secret of " +
-          "the request stops working. This is also the default.",
-      ),
+    ).optional(),
+    expires_at: instant.nullable().optional(),
   })
-  .meta({ id: "CreateApiKey", description: "A new API key." });
+  .meta({ id: "CreateApiKey" });
 
 /** How long a rotated key's old secret stays valid by default: one day. */
 export const defaultGraceSeconds = 86_400;
@@ -159,17 +120,7 @@ export interface RotateApiKey {
 
 export const rotateApiKeySchema = z
   .strictObject({
-    id: reference.describe("The id of the key."),
-    grace_seconds: z
-      .int()
-      .min(0)
-      .max(604_800)
-      .optional()
-      .meta({
-        default: defaultGraceSeconds,
-        description:
-          "How long the old secret stays valid, in seconds: at most 604,800, which is 7 days. 0 " +
-          "ends it at once.",
-      }),
+    id: reference,
+    grace_seconds: z.int().min(0).max(604_800).optional().meta({ default: defaultGraceSeconds }),
   })
-  .meta({ id: "RotateApiKey", description: "The rotation of an API key." });
+  .meta({ id: "RotateApiKey" });

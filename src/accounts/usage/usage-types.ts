@@ -28,24 +28,13 @@ export interface UsageCount {
 
 export const usageCountSchema = z
   .strictObject({
-    day: day.describe("The day in UTC, such as `2026-01-31`."),
-    channel: channelSchema.describe("The channel of the messages."),
-    status: z
-      .string()
-      .describe(
-        "A status that the messages entered. A message that is retried enters `queued` and " +
-          "`sending` again.",
-      ),
-    messages: z.int().min(0).describe("How many messages entered the status on this day."),
-    segments: z
-      .int()
-      .min(0)
-      .describe("The number of SMS segments of these messages. 0 for other channels."),
+    day,
+    channel: channelSchema,
+    status: z.string(),
+    messages: z.int().min(0),
+    segments: z.int().min(0),
   })
-  .meta({
-    id: "UsageCount",
-    description: "How many messages of a channel entered a status on one day.",
-  });
+  .meta({ id: "UsageCount" });
 
 /** Message counts by day, channel and status. */
 export interface Usage {
@@ -59,13 +48,11 @@ export interface Usage {
 
 export const usageSchema = z
   .strictObject({
-    from: day.describe("The first day that is counted."),
-    to: day.describe("The last day that is counted."),
-    data: z
-      .array(usageCountSchema)
-      .describe("The counts, oldest day first. Combinations without messages are left out."),
+    from: day,
+    to: day,
+    data: z.array(usageCountSchema),
   })
-  .meta({ id: "Usage", description: "Message counts by day, channel and status." });
+  .meta({ id: "Usage" });
 
 /** The days to count. */
 export interface GetUsage {
@@ -80,13 +67,8 @@ export interface GetUsage {
 
 export const getUsageSchema = z
   .strictObject({
-    from: dayInput
-      .optional()
-      .describe(
-        "The first day in UTC, such as `2026-01-31`. At most 365 days before the last. By default " +
-          "30 days before it.",
-      ),
-    to: dayInput.optional().describe("The last day in UTC, which is included. By default today."),
+    from: dayInput.optional(),
+    to: dayInput.optional(),
   })
   .meta({ interface: "GetUsage" });
 
@@ -104,16 +86,9 @@ export interface GetHourlyUsage {
 
 export const getHourlyUsageSchema = z
   .strictObject({
-    from: instant
-      .optional()
-      .describe(
-        "The first hour contains this time. At most 31 days before `to`, and by default 24 hours " +
-          "before.",
-      ),
-    to: instant.optional().describe("The last hour contains this time. By default now."),
-    channel: channelSchema
-      .optional()
-      .describe("Only messages of this channel. All channels by default."),
+    from: instant.optional(),
+    to: instant.optional(),
+    channel: channelSchema.optional(),
   })
   .meta({ interface: "GetHourlyUsage" });
 
@@ -145,28 +120,15 @@ export interface HourCount {
 
 const hourCountSchema = z
   .strictObject({
-    hour: timestamp.describe("When the hour begins."),
-    channel: channelSchema.describe("The channel of the messages."),
-    accepted: z.int().min(0).describe("How many messages to contacts the engine accepted."),
-    delivered: z.int().min(0).describe("How many messages were delivered."),
-    failed: z
-      .int()
-      .min(0)
-      .describe(
-        "How many messages failed, expired or were not delivered. If a later receipt reports " +
-          "such a message as delivered, it counts as delivered too.",
-      ),
-    received: z.int().min(0).describe("How many messages came from contacts."),
-    delivery_times: z
-      .array(z.int().min(0))
-      .describe(
-        "The delivered messages by how long they took, from their acceptance or from the time " +
-          "that they were scheduled for. Each number counts the messages that took at most the " +
-          "seconds at the same index of `delivery_bounds`, and longer than the bound before. The " +
-          "last number counts the messages that took longer than all bounds.",
-      ),
+    hour: timestamp,
+    channel: channelSchema,
+    accepted: z.int().min(0),
+    delivered: z.int().min(0),
+    failed: z.int().min(0),
+    received: z.int().min(0),
+    delivery_times: z.array(z.int().min(0)),
   })
-  .meta({ id: "HourCount", description: "The messages of a channel in one hour." });
+  .meta({ id: "HourCount" });
 
 /** Message counts by hour and channel. */
 export interface HourlyUsage {
@@ -182,14 +144,12 @@ export interface HourlyUsage {
 
 export const hourlyUsageSchema = z
   .strictObject({
-    from: timestamp.describe("When the first hour begins."),
-    to: timestamp.describe("When the last hour begins."),
-    delivery_bounds: z.array(z.int()).describe("The bounds of `delivery_times`, in seconds."),
-    data: z
-      .array(hourCountSchema)
-      .describe("The counts, oldest hour first. Hours and channels without messages are left out."),
+    from: timestamp,
+    to: timestamp,
+    delivery_bounds: z.array(z.int()),
+    data: z.array(hourCountSchema),
   })
-  .meta({ id: "HourlyUsage", description: "Message counts by hour and channel." });
+  .meta({ id: "HourlyUsage" });
 
 /** The days of the errors to count. */
 export interface GetErrorCounts {
@@ -204,13 +164,8 @@ export interface GetErrorCounts {
 
 export const getErrorCountsSchema = z
   .strictObject({
-    from: dayInput
-      .optional()
-      .describe(
-        "The first day in UTC, such as `2026-01-31`. At most 30 days before the last. By default 6 " +
-          "days before it.",
-      ),
-    to: dayInput.optional().describe("The last day in UTC, which is included. By default today."),
+    from: dayInput.optional(),
+    to: dayInput.optional(),
   })
   .meta({ interface: "GetErrorCounts" });
 
@@ -226,14 +181,11 @@ export interface ErrorCount {
 
 const errorCountSchema = z
   .strictObject({
-    sender: z.string().describe("The address of the sender."),
-    code: z.string().describe("The code of the error, as in `error.code` of a message."),
-    messages: z
-      .int()
-      .min(0)
-      .describe("How many messages failed, expired or were not delivered with this code."),
+    sender: z.string(),
+    code: z.string(),
+    messages: z.int().min(0),
   })
-  .meta({ id: "ErrorCount", description: "How many messages of a sender failed with an error." });
+  .meta({ id: "ErrorCount" });
 
 /** The errors of messages by sender and code. */
 export interface ErrorCounts {
@@ -247,10 +199,8 @@ export interface ErrorCounts {
 
 export const errorCountsSchema = z
   .strictObject({
-    from: day.describe("The first day that is counted."),
-    to: day.describe("The last day that is counted."),
-    data: z
-      .array(errorCountSchema)
-      .describe("The 100 most frequent errors, or fewer. The most frequent one comes first."),
+    from: day,
+    to: day,
+    data: z.array(errorCountSchema),
   })
-  .meta({ id: "ErrorCounts", description: "The errors of messages by sender and code." });
+  .meta({ id: "ErrorCounts" });

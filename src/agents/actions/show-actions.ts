@@ -36,39 +36,20 @@ export interface AgentActions {
 
 const agentActionSchema = z
   .strictObject({
-    name: z.string().describe("The name that agents and playbooks call it by."),
-    description: z
-      .string()
-      .describe("What the action does and when to call it, in the application's words."),
-    risk: z
-      .enum(["read", "write", "approval"])
-      .describe(
-        "What a call can change. `read` changes nothing, `write` changes something, and " +
-          "`approval` also needs a person's decision before the call.",
-      ),
-    idempotent: z
-      .boolean()
-      .describe("Whether the engine may repeat a call whose outcome is unknown."),
-    timeout_ms: whole(1).describe("How long a call may take, in milliseconds."),
-    input_schema: z
-      .record(z.string(), z.unknown())
-      .describe(
-        "The JSON Schema (draft 2020-12) of the input. If the application's schema has no such " +
-          "form, any object matches this one.",
-      ),
+    name: z.string(),
+    description: z.string(),
+    risk: z.enum(["read", "write", "approval"]),
+    idempotent: z.boolean(),
+    timeout_ms: whole(1),
+    input_schema: z.record(z.string(), z.unknown()),
   })
-  .meta({
-    id: "AgentAction",
-    description: "A function of the application that agents and playbooks can call.",
-  });
+  .meta({ id: "AgentAction" });
 
 export const agentActionsSchema = z
   .strictObject({
-    data: z
-      .array(agentActionSchema)
-      .describe("The actions: at most 200. Empty if the engine has none."),
+    data: z.array(agentActionSchema),
   })
-  .meta({ id: "AgentActions", description: "All actions, by name." });
+  .meta({ id: "AgentActions" });
 
 /** Lists the actions of the application. They are the same in every account. */
 export const listActions: Query<Record<string, never>, AgentActions> = {

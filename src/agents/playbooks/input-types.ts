@@ -31,43 +31,18 @@ const phrases = (max: number) => readonlyList(z.array(name(64)).max(max));
 
 export const playbookTriggerInputSchema = z
   .strictObject({
-    keywords: phrases(50)
-      .optional()
-      .describe(
-        "Words or phrases in the contact's message that start the playbook: up to 50, of up to 64 " +
-          "characters. Case and accents are ignored.",
-      ),
-    intents: phrases(20)
-      .optional()
-      .describe(
-        "Names of intents that start the playbook when the model recognizes them: up to 20, of up " +
-          "to 64 characters.",
-      ),
-    when: text(500)
-      .optional()
-      .describe("Describes to the model when to start the playbook. At most 500 characters."),
-    priority: whole(-1_000, 1_000)
-      .optional()
-      .meta({
-        default: 0,
-        description:
-          "If the keywords of several playbooks match, the one with the highest value starts. From " +
-          "-1,000 to 1,000.",
-      }),
+    keywords: phrases(50).optional(),
+    intents: phrases(20).optional(),
+    when: text(500).optional(),
+    priority: whole(-1_000, 1_000).optional().meta({ default: 0 }),
   })
   .meta({ interface: "PlaybookTriggerInput" });
 
 /** The fields of create and update. */
 const fields = {
-  name: name(100).describe("The playbook's name. At most 100 characters."),
+  name: name(100),
   description: text(1_000),
-  enabled: z
-    .boolean()
-    .optional()
-    .describe(
-      "Whether the playbook can be started. Its steps are checked as a whole when it is enabled " +
-        "and at each later change.",
-    ),
+  enabled: z.boolean().optional(),
   slots: readonlyList(z.array(slotSchema).max(playbookLimits.slots)),
   steps: readonlyList(z.array(playbookStepInputSchema).max(playbookLimits.steps)),
   max_turns: whole(1, 1_000),
@@ -115,39 +90,15 @@ export interface CreatePlaybook {
 export const createPlaybookSchema = z
   .strictObject({
     name: fields.name,
-    description: fields.description.optional().meta({
-      default: "",
-      description:
-        "What the playbook does. The model reads it to decide whether to start the playbook. At " +
-        "most 1,000 characters.",
-    }),
+    description: fields.description.optional().meta({ default: "" }),
     enabled: fields.enabled.meta({ ...fields.enabled.meta(), default: false }),
-    trigger: playbookTriggerInputSchema.optional().meta({
-      default: { priority: 0 },
-      description:
-        "What starts the playbook. The model can also start it by its name and description.",
-    }),
-    slots: fields.slots.optional().meta({
-      default: [],
-      description: "The values that the playbook asks for and stores. At most 50.",
-    }),
-    steps: fields.steps.describe(
-      "The steps, in order. The playbook begins at the first. At most 100.",
-    ),
-    on_cancel: identifier
-      .optional()
-      .describe(
-        "The id of the step that follows when the contact cancels. If absent, the playbook ends " +
-          "then.",
-      ),
-    max_turns: fields.max_turns
-      .optional()
-      .describe(
-        "Maximum agent turns in which the contact answers: 1 to 1,000. After that, the playbook " +
-          "ends. If absent, there is no limit.",
-      ),
+    trigger: playbookTriggerInputSchema.optional().meta({ default: { priority: 0 } }),
+    slots: fields.slots.optional().meta({ default: [] }),
+    steps: fields.steps,
+    on_cancel: identifier.optional(),
+    max_turns: fields.max_turns.optional(),
   })
-  .meta({ id: "CreatePlaybook", description: "A new playbook." });
+  .meta({ id: "CreatePlaybook" });
 
 /** Absent fields keep their values. Null removes a field. */
 export interface UpdatePlaybook {
@@ -178,40 +129,17 @@ export interface UpdatePlaybook {
 
 export const updatePlaybookSchema = z
   .strictObject({
-    id: reference.describe("The id of the playbook."),
+    id: reference,
     name: fields.name.optional(),
-    description: fields.description
-      .optional()
-      .describe("What the playbook does, for the model. At most 1,000 characters."),
+    description: fields.description.optional(),
     enabled: fields.enabled,
-    trigger: playbookTriggerInputSchema
-      .optional()
-      .describe("What starts the playbook. Replaced as a whole."),
-    slots: fields.slots
-      .optional()
-      .describe(
-        "The values that the playbook asks for and stores, at most 50. Replaced as a whole.",
-      ),
-    steps: fields.steps
-      .optional()
-      .describe("The steps, in order, at most 100. Replaced as a whole."),
-    on_cancel: identifier
-      .nullable()
-      .optional()
-      .describe(
-        "The id of the step that follows when the contact cancels. Null ends the playbook then.",
-      ),
-    max_turns: fields.max_turns
-      .nullable()
-      .optional()
-      .describe(
-        "Maximum agent turns in which the contact answers: 1 to 1,000. Null means without limit.",
-      ),
+    trigger: playbookTriggerInputSchema.optional(),
+    slots: fields.slots.optional(),
+    steps: fields.steps.optional(),
+    on_cancel: identifier.nullable().optional(),
+    max_turns: fields.max_turns.nullable().optional(),
   })
-  .meta({
-    id: "UpdatePlaybook",
-    description: "Absent fields keep their values. Null removes a field.",
-  });
+  .meta({ id: "UpdatePlaybook" });
 
 /** Which playbook to get, and in which version. */
 export interface GetPlaybook {
@@ -226,12 +154,7 @@ export interface GetPlaybook {
 
 export const getPlaybookSchema = z
   .strictObject({
-    id: reference.describe("The id of the playbook."),
-    version: queryInteger(1, 2_147_483_647)
-      .optional()
-      .describe(
-        "The version to get, such as the one that a run names. If absent, the current one. Old " +
-          "versions are kept for some time after their last use.",
-      ),
+    id: reference,
+    version: queryInteger(1, 2_147_483_647).optional(),
   })
   .meta({ interface: "GetPlaybook" });

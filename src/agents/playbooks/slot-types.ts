@@ -74,43 +74,14 @@ const pattern = text(200).superRefine((source, context) => {
 
 export const slotSchema = z
   .strictObject({
-    name: identifier
-      .refine((given) => !reservedWords.has(given), {
-        error: "must not be a reserved word of conditions",
-      })
-      .describe(
-        "The name, which steps, conditions and templates refer to: a letter, then up to 63 " +
-          "letters, digits, `_` and `-`. Not one of `and`, `or`, `not`, `contains`, `true`, " +
-          "`false`, `null` and `contact`.",
-      ),
-    type: z
-      .enum(slotTypes)
-      .describe(
-        "How the contact's answer is read. Without `pattern` and `enum`, `text` takes any " +
-          "answer and stores its first 1,000 characters. A `date` is stored as `2026-12-01`, a " +
-          "`phone` in E.164.",
-      ),
-    pattern: pattern
-      .optional()
-      .describe(
-        "For type text: a regular expression (JavaScript, flag u) of up to 200 characters that " +
-          "the whole answer must match. An answer of more than 100 characters does not match. " +
-          "Look-around and back-references are refused. So are patterns that could match in too " +
-          "many ways, such as `(a+)+` and `a+b+c+`.",
-      ),
-    enum: options
-      .optional()
-      .describe(
-        "For type text: 1 to 50 options. The contact chooses one by its text or by its number in " +
-          "the list. No two options may differ only in case.",
-      ),
-    required: z
-      .boolean()
-      .describe("Whether the playbook needs an answer. If false, it continues without one."),
-    prompt: name(1_600).describe(
-      "The question to the contact. A template: `{{slot}}`, `{{step.field}}` and " +
-        "`{{contact.name}}` are replaced by values.",
-    ),
+    name: identifier.refine((given) => !reservedWords.has(given), {
+      error: "must not be a reserved word of conditions",
+    }),
+    type: z.enum(slotTypes),
+    pattern: pattern.optional(),
+    enum: options.optional(),
+    required: z.boolean(),
+    prompt: name(1_600),
   })
   .refine(
     (slot) => slot.type === "text" || (slot.pattern === undefined && slot.enum === undefined),
@@ -123,4 +94,4 @@ export const slotSchema = z
     path: ["pattern"],
     error: "must not be combined with an enum",
   })
-  .meta({ id: "Slot", description: "A value that a playbook asks for and stores." });
+  .meta({ id: "Slot" });

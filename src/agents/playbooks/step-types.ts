@@ -162,13 +162,11 @@ export type PlaybookStep = SendStep | AskStep | CallPlaybookStep | OtherStep;
 /** One instruction of a new or changed playbook. */
 export type PlaybookStepInput = SendStep | AskStepInput | CallPlaybookStepInput | OtherStep;
 
-const id = identifier.describe(
-  "The id, which other steps refer to: a letter, then up to 63 letters, digits, `_` and `-`.",
-);
+const id = identifier;
 
 const continuingFields = {
   id,
-  next: identifier.optional().describe("The step that follows. Default: the next one in the list."),
+  next: identifier.optional(),
 };
 
 /** The JSON is written before its templates are filled in. `isShort` limits what comes of it. */
@@ -185,32 +183,18 @@ const values = wholeRecord(
 const sendStepSchema = z
   .strictObject({
     ...continuingFields,
-    type: z.literal("send").describe("Adds `text` to the reply."),
-    text: name(1_600).describe(
-      "A template: `{{slot}}`, `{{step.field}}` and `{{contact.name}}` are replaced by values.",
-    ),
+    type: z.literal("send"),
+    text: name(1_600),
   })
   .meta({ interface: "SendStep" });
 
 const askStepSchema = z
   .strictObject({
     ...continuingFields,
-    type: z
-      .literal("ask")
-      .describe(
-        "Asks for a slot with its `prompt` and waits for the answer. If the slot is filled at the " +
-          "first visit of the step, the playbook goes on. A step that is reached again asks again.",
-      ),
-    slot: identifier.describe("The name of the slot."),
-    retries: whole(0, 10).describe(
-      "How many times the question is asked again after an invalid answer: 0 to 10.",
-    ),
-    on_fail: identifier
-      .optional()
-      .describe(
-        "The step that follows when no answer was valid. If absent, an optional slot stays empty, " +
-          "and a required one ends the playbook.",
-      ),
+    type: z.literal("ask"),
+    slot: identifier,
+    retries: whole(0, 10),
+    on_fail: identifier.optional(),
   })
   .meta({ interface: "AskStep" });
 
@@ -226,103 +210,63 @@ const askStepInputSchema = z
 const setStepSchema = z
   .strictObject({
     ...continuingFields,
-    type: z.literal("set").describe("Sets slots to `values`."),
-    values: values.describe(
-      "Values by slot name, at most 50. Texts in them are templates. An invalid value empties a " +
-        "slot.",
-    ),
+    type: z.literal("set"),
+    values,
   })
   .meta({ interface: "SetStep" });
 
 const runActionStepSchema = z
   .strictObject({
     ...continuingFields,
-    type: z
-      .literal("run")
-      .describe(
-        "Calls `action`. Templates and conditions refer to the fields of its result as " +
-          "`step.field`, with this step's id, and to a result that is no object as `step.output`.",
-      ),
-    action: identifier.describe("The name of the action."),
-    args: values.describe(
-      "The input of the action, at most 50 fields. Texts in it are templates. A field that is " +
-        "only the placeholder of an empty slot is left out.",
-    ),
-    on_error: identifier
-      .optional()
-      .describe(
-        "The step that follows when the action fails. If absent, a failure ends the playbook.",
-      ),
+    type: z.literal("run"),
+    action: identifier,
+    args: values,
+    on_error: identifier.optional(),
   })
   .meta({ interface: "RunActionStep" });
 
 const branchCaseSchema = z
-  .strictObject({
-    when: name(500).describe(
-      'The condition, such as `party_size > 6 and not (day == "sunday" or notes contains "dog")`.',
-    ),
-    next: identifier.describe("The step that follows if the condition is true."),
-  })
+  .strictObject({ when: name(500), next: identifier })
   .meta({ interface: "BranchCase" });
 
 const branchStepSchema = z
   .strictObject({
     ...continuingFields,
-    type: z
-      .literal("branch")
-      .describe("Continues at the `next` of the first case whose condition is true."),
-    cases: readonlyList(z.array(branchCaseSchema).min(1).max(playbookLimits.cases)).describe(
-      "1 to 20 cases. The first one whose condition is true decides the step that follows. If " +
-        "none is true, `next` follows.",
-    ),
+    type: z.literal("branch"),
+    cases: readonlyList(z.array(branchCaseSchema).min(1).max(playbookLimits.cases)),
   })
   .meta({ interface: "BranchStep" });
 
 const instructStepSchema = z
   .strictObject({
     ...continuingFields,
-    type: z
-      .literal("instruct")
-      .describe("Gives the model an instruction and adds its answer to the reply."),
-    text: name(1_600).describe("The instruction. A template, in which texts and lists are quoted."),
+    type: z.literal("instruct"),
+    text: name(1_600),
   })
   .meta({ interface: "InstructStep" });
 
 const callPlaybookStepSchema = z
   .strictObject({
     ...continuingFields,
-    type: z
-      .literal("call")
-      .describe(
-        "Runs another playbook, then continues. Values of slots with the same name pass to it and " +
-          "back.",
-      ),
-    playbook_id: ids.playbook.describe("The playbook to run. It must be enabled."),
+    type: z.literal("call"),
+    playbook_id: ids.playbook,
   })
   .meta({ interface: "CallPlaybookStep" });
 
 const callPlaybookStepInputSchema = z
-  .strictObject({
-    ...callPlaybookStepSchema.shape,
-    playbook_id: playbookReference.describe("The playbook to run. It must be enabled."),
-  })
+  .strictObject({ ...callPlaybookStepSchema.shape, playbook_id: playbookReference })
   .meta({ interface: "CallPlaybookStepInput" });
 
 const handoffStepSchema = z
   .strictObject({
     id,
-    type: z
-      .literal("handoff")
-      .describe("Ends the playbook and hands the conversation off to people."),
-    reason: name(500).describe("The reason, for the people who take over. A template."),
+    type: z.literal("handoff"),
+    reason: name(500),
   })
   .meta({ interface: "HandoffStep" });
 
 const resolveStepSchema = z
-  .strictObject({
-    id,
-    type: z.literal("resolve").describe("Ends the playbook and closes the conversation."),
-  })
+  .strictObject({ id, type: z.literal("resolve") })
   .meta({ interface: "ResolveStep" });
 
 const otherStepSchemas = [
@@ -341,7 +285,7 @@ export const playbookStepSchema = z
     callPlaybookStepSchema,
     ...otherStepSchemas,
   ])
-  .meta({ id: "PlaybookStep", description: "One instruction of a playbook." });
+  .meta({ id: "PlaybookStep" });
 
 export const playbookStepInputSchema = z
   .discriminatedUnion("type", [
@@ -350,7 +294,4 @@ export const playbookStepInputSchema = z
     callPlaybookStepInputSchema,
     ...otherStepSchemas,
   ])
-  .meta({
-    id: "PlaybookStepInput",
-    description: "One instruction of a new or changed playbook.",
-  });
+  .meta({ id: "PlaybookStepInput" });

@@ -22,23 +22,10 @@ export interface PlaybookTrigger {
 
 export const playbookTriggerSchema = z
   .strictObject({
-    keywords: z
-      .array(z.string())
-      .optional()
-      .describe(
-        "Words or phrases in the contact's message that start the playbook. Case and accents are " +
-          "ignored.",
-      ),
-    intents: z
-      .array(z.string())
-      .optional()
-      .describe("Names of intents that start the playbook when the model recognizes them."),
-    when: z.string().optional().describe("Describes to the model when to start the playbook."),
-    priority: z
-      .int()
-      .describe(
-        "If the keywords of several playbooks match, the one with the highest value starts.",
-      ),
+    keywords: z.array(z.string()).optional(),
+    intents: z.array(z.string()).optional(),
+    when: z.string().optional(),
+    priority: z.int(),
   })
   .meta({ interface: "PlaybookTrigger" });
 
@@ -80,43 +67,20 @@ export interface Playbook {
 
 export const playbookSchema = z
   .strictObject({
-    id: ids.playbook.describe("The id of the playbook."),
-    name: z.string().describe("The playbook's name."),
-    description: z
-      .string()
-      .describe(
-        "What the playbook does. The model reads it to decide whether to start the playbook.",
-      ),
-    enabled: z.boolean().describe("Whether the playbook can be started."),
-    trigger: playbookTriggerSchema.describe("What starts the playbook."),
-    slots: z.array(slotSchema).describe("The values that the playbook asks for and stores."),
-    steps: z
-      .array(playbookStepSchema)
-      .describe("The steps, in order. The playbook begins at the first."),
-    on_cancel: z
-      .string()
-      .optional()
-      .describe(
-        "The id of the step that follows when the contact cancels. If absent, the playbook ends " +
-          "then.",
-      ),
-    max_turns: whole(1)
-      .optional()
-      .describe(
-        "Maximum agent turns in which the contact answers. After that, the playbook ends. If " +
-          "absent, there is no limit.",
-      ),
-    version: whole(1).describe(
-      "Begins at 1 and grows with each change, except of `enabled`. A playbook in progress " +
-        "keeps its version.",
-    ),
-    created_at: timestamp.describe("When the playbook was created."),
-    updated_at: timestamp.describe("When the playbook was last changed."),
+    id: ids.playbook,
+    name: z.string(),
+    description: z.string(),
+    enabled: z.boolean(),
+    trigger: playbookTriggerSchema,
+    slots: z.array(slotSchema),
+    steps: z.array(playbookStepSchema),
+    on_cancel: z.string().optional(),
+    max_turns: whole(1).optional(),
+    version: whole(1),
+    created_at: timestamp,
+    updated_at: timestamp,
   })
-  .meta({
-    id: "Playbook",
-    description: "A script that an agent follows: triggers, questions and steps.",
-  });
+  .meta({ id: "Playbook" });
 
 export const playbookPageSchema = pageSchema(playbookSchema).meta({ id: "PlaybookPage" });
 

@@ -33,33 +33,12 @@ export interface TriggerAgent {
 
 export const triggerAgentSchema = z
   .strictObject({
-    id: reference.describe("The id of the agent. It must be enabled."),
-    contact_id: reference
-      .optional()
-      .describe(
-        "Runs in the contact's active conversation with the latest activity, or in a new text " +
-          "conversation if none is active. Give either this or `conversation_id`.",
-      ),
-    conversation_id: reference
-      .optional()
-      .describe(
-        "The conversation to run in. It must not be closed. Give either this or `contact_id`.",
-      ),
-    playbook_id: reference
-      .optional()
-      .describe(
-        "The playbook to run. It must be enabled, and need not be one of the agent's " +
-          "`playbook_ids`. Give either this or `action`.",
-      ),
-    action: identifier
-      .optional()
-      .describe("The name of the action to call. Give either this or `playbook_id`."),
-    input: actionInput.optional().meta({
-      default: {},
-      description:
-        "For a playbook, slot values by slot name. For an action, its input. At most 16,384 " +
-        "characters as JSON, with at most 100 levels of objects and lists.",
-    }),
+    id: reference,
+    contact_id: reference.optional(),
+    conversation_id: reference.optional(),
+    playbook_id: reference.optional(),
+    action: identifier.optional(),
+    input: actionInput.optional().meta({ default: {} }),
   })
   .refine(
     ({ contact_id, conversation_id }) =>
@@ -75,11 +54,7 @@ export const triggerAgentSchema = z
     error: "give exactly one of playbook_id and action",
     when: isObjectGiven,
   })
-  .meta({
-    id: "TriggerAgent",
-    description:
-      "Has an agent run a playbook or call one action, for a contact or in a conversation.",
-  });
+  .meta({ id: "TriggerAgent" });
 
 /** Which runs of an agent to list. */
 export interface ListRuns extends PageQuery {
@@ -93,10 +68,10 @@ export interface ListRuns extends PageQuery {
 
 export const listRunsSchema = z
   .strictObject({
-    id: reference.describe("The id of the agent."),
+    id: reference,
     ...pageFields,
-    status: runStatusSchema.optional().describe("Only runs with this status."),
-    conversation_id: reference.optional().describe("Only runs in this conversation."),
+    status: runStatusSchema.optional(),
+    conversation_id: reference.optional(),
   })
   .meta({ interface: "ListRuns" });
 
@@ -110,9 +85,9 @@ export interface ListConversationRuns extends PageQuery {
 
 export const listConversationRunsSchema = z
   .strictObject({
-    id: reference.describe("The id of the conversation."),
+    id: reference,
     ...pageFields,
-    status: runStatusSchema.optional().describe("Only runs with this status."),
+    status: runStatusSchema.optional(),
   })
   .meta({ interface: "ListConversationRuns" });
 
@@ -127,12 +102,7 @@ export interface ListAllRuns extends PageQuery {
 export const listAllRunsSchema = z
   .strictObject({
     ...pageFields,
-    status: runStatusSchema
-      .optional()
-      .describe(
-        "Only runs with this status. Those that await an approval are in the order of their " +
-          "deadlines.",
-      ),
+    status: runStatusSchema.optional(),
   })
   .meta({ interface: "ListAllRuns" });
 
@@ -145,10 +115,7 @@ export interface RunOfAgent {
 }
 
 export const runOfAgentSchema = z
-  .strictObject({
-    id: reference.describe("The id of the agent."),
-    run_id: reference.describe("The id of the run."),
-  })
+  .strictObject({ id: reference, run_id: reference })
   .meta({ interface: "RunOfAgent" });
 
 /** A person's decision about the action that a run waits for. */
@@ -174,26 +141,10 @@ export interface ApproveRun {
 
 export const approveRunSchema = z
   .strictObject({
-    id: reference.describe("The id of the agent."),
-    run_id: reference.describe("The id of the run. Its status must be `awaiting_approval`."),
-    decision: z
-      .enum(["approve", "deny"])
-      .describe(
-        "Whether the action is called. If several calls wait and `call_id` is absent, this " +
-          "decides about the oldest.",
-      ),
-    call_id: reference
-      .optional()
-      .describe(
-        "The call that the decision is about: the `call_id` of the run's `approval`, or of one " +
-          "of its `later_approvals`. If the run no longer waits for this call, the decision is " +
-          "refused and changes nothing.",
-      ),
-    author_id: name(200)
-      .optional()
-      .describe("The host application's id of the person who decides. The run records it."),
+    id: reference,
+    run_id: reference,
+    decision: z.enum(["approve", "deny"]),
+    call_id: reference.optional(),
+    author_id: name(200).optional(),
   })
-  .meta({
-    id: "ApproveRun",
-    description: "A person's decision about the action that a run waits for.",
-  });
+  .meta({ id: "ApproveRun" });

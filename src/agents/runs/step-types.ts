@@ -58,24 +58,12 @@ export interface RunPlaybookStep {
 
 const runPlaybookStepSchema = z
   .strictObject({
-    id: ids.playbook.describe(
-      "The playbook that has the step. It can be one that the run's playbook called.",
-    ),
-    version: whole(1).describe("The version of that playbook."),
-    outcome: z
-      .enum(playbookStepOutcomes)
-      .nullable()
-      .describe(
-        "Why the run left the step, or what the step waits for. Null while the step is carried " +
-          "out, and if the turn was cut off then. A step that called a playbook ends as that one " +
-          "does.",
-      ),
-    next: z
-      .string()
-      .nullable()
-      .describe("The id of the step that followed in the same playbook. Null if none did."),
+    id: ids.playbook,
+    version: whole(1),
+    outcome: z.enum(playbookStepOutcomes).nullable(),
+    next: z.string().nullable(),
   })
-  .meta({ id: "RunPlaybookStep", description: "A playbook's step on the path of a run." });
+  .meta({ id: "RunPlaybookStep" });
 
 /** One step of a run: a step of a playbook, a call of the model or of an action, or a decision. */
 export interface RunStep {
@@ -118,49 +106,13 @@ export interface RunStep {
 
 export const runStepSchema = z
   .strictObject({
-    type: z
-      .string()
-      .describe(
-        "`playbook`: a step of a playbook was entered. `model`: the model was called. " +
-          "`action`: an action was called, or its call began to wait for an approval. " +
-          "`approval`: an action was approved or denied.",
-      ),
-    name: z
-      .string()
-      .nullable()
-      .describe(
-        "The name of the action. For `playbook`, the id of the playbook's step. For `model`, the " +
-          "task: `answer`, `instruct` (a playbook's instruction) or `extract` (finding the value " +
-          "of a slot).",
-      ),
-    input: json.describe(
-      "The input of the action, or who decided about which call. Null for `playbook` and " +
-        "`model`, in events, and after a redaction.",
-    ),
-    output: json.describe(
-      "What the model or the action returned, or the decision. For `playbook`, the value that " +
-        "the contact's answer gave, or the condition that was true. Null if there is nothing, " +
-        "in events, and after a redaction.",
-    ),
-    error: z
-      .string()
-      .nullable()
-      .describe(
-        "Why the step failed: an error message, or a code such as `model_timeout`. Null if it " +
-          "did not, and after a redaction.",
-      ),
-    started_at: timestamp.describe("When the step began."),
-    duration_ms: whole(0).describe(
-      "How long the step took, in milliseconds. A step of a playbook includes the calls that " +
-        "it made.",
-    ),
-    playbook: runPlaybookStepSchema
-      .optional()
-      .describe("Where the run was in its playbook. Only for `playbook`."),
+    type: z.string(),
+    name: z.string().nullable(),
+    input: json,
+    output: json,
+    error: z.string().nullable(),
+    started_at: timestamp,
+    duration_ms: whole(0),
+    playbook: runPlaybookStepSchema.optional(),
   })
-  .meta({
-    id: "RunStep",
-    description:
-      "One step of a run: a step of a playbook, a call of the model or of an action, or a " +
-      "decision.",
-  });
+  .meta({ id: "RunStep" });

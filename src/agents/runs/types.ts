@@ -48,15 +48,8 @@ export interface RunTrigger {
 
 export const runTriggerSchema = z
   .strictObject({
-    type: z
-      .enum(["inbound", "api", "handback"])
-      .describe(
-        "`inbound`: the contact wrote. `api`: a trigger through the API. `handback`: the agent got " +
-          "the conversation back from people.",
-      ),
-    message_ids: z
-      .array(ids.message)
-      .describe("The contact's messages that the run answers. Empty for `api`."),
+    type: z.enum(["inbound", "api", "handback"]),
+    message_ids: z.array(ids.message),
   })
   .meta({ interface: "RunTrigger" });
 
@@ -72,9 +65,9 @@ export interface RunUsage {
 
 export const runUsageSchema = z
   .strictObject({
-    input_tokens: whole(0).describe("Tokens that the model read, as the model reports them."),
-    output_tokens: whole(0).describe("Tokens that the model wrote, as the model reports them."),
-    model_calls: whole(0).describe("How often the model was called."),
+    input_tokens: whole(0),
+    output_tokens: whole(0),
+    model_calls: whole(0),
   })
   .meta({ interface: "RunUsage" });
 
@@ -90,18 +83,11 @@ export interface AwaitedCall {
 
 export const awaitedCallSchema = z
   .strictObject({
-    call_id: z
-      .string()
-      .describe(
-        "The id of the call. A decision names it, so that it is about this call and no other.",
-      ),
-    action: z.string().describe("The name of the action."),
-    input: json.describe("The input that the action is called with if the call is approved."),
+    call_id: z.string(),
+    action: z.string(),
+    input: json,
   })
-  .meta({
-    id: "AwaitedCall",
-    description: "A call of an action that waits for a person's decision.",
-  });
+  .meta({ id: "AwaitedCall" });
 
 /** The record of one agent turn or trigger, with each step. */
 export interface Run {
@@ -149,49 +135,23 @@ export interface Run {
 
 export const runSchema = z
   .strictObject({
-    id: ids.run.describe("The id of the run."),
-    agent_id: ids.agent.describe("The agent that worked."),
-    agent_version: whole(1).describe("The version of the agent that the run uses."),
-    playbook_id: ids.playbook
-      .nullable()
-      .describe(
-        "The playbook that the run played, or was triggered to play. Null if there is none.",
-      ),
-    conversation_id: ids.conversation
-      .nullable()
-      .describe("The conversation that the agent worked on."),
-    trigger: runTriggerSchema.describe("What started the run."),
-    status: runStatusSchema.describe("Where the run stands."),
-    approval: awaitedCallSchema
-      .nullable()
-      .describe(
-        "The oldest call that waits for a decision. Null unless the run awaits an approval.",
-      ),
-    later_approvals: z
-      .array(awaitedCallSchema)
-      .describe(
-        "The other calls that wait for a decision, oldest first. Empty unless the run awaits an " +
-          "approval.",
-      ),
-    steps: z
-      .array(runStepSchema)
-      .describe(
-        "What was done, in order. If there are more than 200 steps, the latest are left out, " +
-          "except those of the type `approval`.",
-      ),
-    message_ids: z
-      .array(ids.message)
-      .describe("The messages that the run sent to the contact, oldest first."),
-    result: json.describe(
-      "For a triggered action, its output. For a reply of the model, its `intent` and " +
-        "`confidence`. For a hand-off, its `rule` and `reason`. An object with `error` if there " +
-        "was a problem. Otherwise, and after a redaction, null.",
-    ),
-    usage: runUsageSchema.describe("How much the run used the model."),
-    created_at: timestamp.describe("When the run was created."),
-    finished_at: timestamp.nullable().describe("When the run ended. Null before that."),
+    id: ids.run,
+    agent_id: ids.agent,
+    agent_version: whole(1),
+    playbook_id: ids.playbook.nullable(),
+    conversation_id: ids.conversation.nullable(),
+    trigger: runTriggerSchema,
+    status: runStatusSchema,
+    approval: awaitedCallSchema.nullable(),
+    later_approvals: z.array(awaitedCallSchema),
+    steps: z.array(runStepSchema),
+    message_ids: z.array(ids.message),
+    result: json,
+    usage: runUsageSchema,
+    created_at: timestamp,
+    finished_at: timestamp.nullable(),
   })
-  .meta({ id: "Run", description: "The record of one agent turn or trigger, with each step." });
+  .meta({ id: "Run" });
 
 /** The request of an API trigger. */
 export type RunRequest =

@@ -33,14 +33,7 @@ const handoffCauses = [
   ...troubles,
 ] as const;
 
-export const handoffCauseSchema = z
-  .enum(handoffCauses)
-  .describe(
-    "What makes an agent hand off: the contact asks for a person, writes a keyword, has an " +
-      "intent or is upset; the model is unsure, fails or is too slow; an action fails; the agent " +
-      "has sent too many replies, finds no answer, or is stopped by a guardrail; the token " +
-      "budget is used up; the contact seems to be a machine.",
-  );
+export const handoffCauseSchema = z.enum(handoffCauses);
 
 /** A rule that says when an agent hands its conversation off to people. */
 export type HandoffRule = Exclude<HandoffRuleInput, PlainRule> | RuleWithoutValue;
@@ -134,10 +127,7 @@ export const handoffRuleSchema = z
           "value.",
       ),
   })
-  .meta({
-    id: "HandoffRule",
-    description: "A rule that says when an agent hands its conversation off to people.",
-  }) as z.ZodType<HandoffRule>;
+  .meta({ id: "HandoffRule" }) as z.ZodType<HandoffRule>;
 
 const words = z.union([name(100), readonlyList(z.array(name(100)).min(1).max(50))], {
   error:
@@ -146,68 +136,35 @@ const words = z.union([name(100), readonlyList(z.array(name(100)).min(1).max(50)
 const count = whole(1, 1_000);
 
 export const handoffRuleInputSchema = z.discriminatedUnion("on", [
+  z.strictObject({ on: z.literal("keyword"), value: words }).meta({ interface: "KeywordRule" }),
+  z.strictObject({ on: z.literal("intent"), value: words }).meta({ interface: "IntentRule" }),
   z
     .strictObject({
-      on: z.literal("keyword").describe("The contact's message contains a keyword."),
-      value: words.describe(
-        "One keyword or phrase of up to 100 characters, or up to 50 of them. Case is ignored.",
-      ),
-    })
-    .meta({ interface: "KeywordRule" }),
-  z
-    .strictObject({
-      on: z.literal("intent").describe("The model recognizes an intent in the contact's message."),
-      value: words.describe("The name of an intent, of up to 100 characters, or up to 50 names."),
-    })
-    .meta({ interface: "IntentRule" }),
-  z
-    .strictObject({
-      on: z
-        .literal("confidence_below")
-        .describe("The model's confidence is below the value. The answer is not sent."),
-      value: z.number().min(0).max(1).describe("The lowest sufficient confidence, from 0 to 1."),
+      on: z.literal("confidence_below"),
+      value: z.number().min(0).max(1),
     })
     .meta({ interface: "ConfidenceRule" }),
   z
     .strictObject({
-      on: z
-        .literal("sentiment_below")
-        .describe(
-          "The contact's sentiment score is below the value, or one message scores -0.6 or lower.",
-        ),
-      value: z.number().min(-1).max(1).describe("The lowest sufficient score, from -1 to 1."),
+      on: z.literal("sentiment_below"),
+      value: z.number().min(-1).max(1),
     })
     .meta({ interface: "SentimentRule" }),
   z
     .strictObject({
-      on: z
-        .literal("max_turns")
-        .describe(
-          "The agent has sent the number of replies, or a playbook exceeds its own `max_turns`.",
-        ),
-      value: count.describe("The number of replies, from 1 to 1,000."),
+      on: z.literal("max_turns"),
+      value: count,
     })
     .meta({ interface: "MaxTurnsRule" }),
   z
     .strictObject({
-      on: z
-        .literal("failed_attempts")
-        .describe(
-          "The agent would send the fallback text in that many turns in a row, or a contact gives " +
-            "no valid answer to a required question of a playbook.",
-        ),
-      value: count.describe("The number of turns, from 1 to 1,000."),
+      on: z.literal("failed_attempts"),
+      value: count,
     })
     .meta({ interface: "FailedAttemptsRule" }),
   z
     .strictObject({
-      on: z
-        .enum(plainCauses)
-        .describe(
-          "The contact asks for a person, the model fails or is too slow, an action fails, or a " +
-            "guardrail stops the agent. An agent hands off for `budget` and `loop_suspected` even " +
-            "without a rule.",
-        ),
+      on: z.enum(plainCauses),
     })
     .meta({ interface: "PlainRule" }),
 ]);

@@ -34,30 +34,11 @@ export interface AgentHandoff {
 
 export const agentHandoffSchema = z
   .strictObject({
-    rules: z.array(handoffRuleSchema).describe("The rules. If one applies, the agent hands off."),
-    message: z
-      .string()
-      .optional()
-      .describe("The text that the contact gets at a hand-off. If absent, the contact gets none."),
-    queue_timeout_seconds: whole(1)
-      .optional()
-      .describe(
-        "How long a conversation waits in the queue before `on_no_humans` applies, in seconds. If " +
-          "absent, it waits without limit.",
-      ),
-    on_no_humans: z
-      .enum(["stay_ai", "leave_message"])
-      .describe(
-        "What happens when nobody takes the conversation in time. `leave_message`: the contact " +
-          "gets the fallback text, and the conversation stays in the queue. `stay_ai`: the agent " +
-          "takes the conversation back.",
-      ),
-    resume_after_human: z
-      .boolean()
-      .describe(
-        "Whether the agent answers again when the contact writes after people have closed the " +
-          "conversation.",
-      ),
+    rules: z.array(handoffRuleSchema),
+    message: z.string().optional(),
+    queue_timeout_seconds: whole(1).optional(),
+    on_no_humans: z.enum(["stay_ai", "leave_message"]),
+    resume_after_human: z.boolean(),
   })
   .meta({ interface: "AgentHandoff" });
 
@@ -108,31 +89,13 @@ export const agentHandoffInputSchema = ({ messageCharacters }: Limits) =>
     .strictObject({
       rules: readonlyList(z.array(handoffRuleInputSchema).max(50)).meta({
         default: defaultHandoff.rules,
-        description: "Up to 50 rules. If one applies, the agent hands off.",
       }),
-      message: name(messageCharacters).nullable().meta({
-        default: defaultHandoff.message,
-        description: "The text that the contact gets at a hand-off. Null sends nothing.",
-      }),
-      queue_timeout_seconds: whole(1, 604_800)
-        .nullable()
-        .describe(
-          "How long a conversation waits in the queue before `on_no_humans` applies: 1 to " +
-            "604,800 seconds (a week). Null means without limit.",
-        ),
-      on_no_humans: z.enum(["stay_ai", "leave_message"]).meta({
-        default: defaultHandoff.on_no_humans,
-        description:
-          "What happens when nobody takes the conversation in time. `leave_message`: the contact " +
-          "gets the fallback text, and the conversation stays in the queue. `stay_ai`: the agent " +
-          "takes the conversation back.",
-      }),
-      resume_after_human: z.boolean().meta({
-        default: defaultHandoff.resume_after_human,
-        description:
-          "Whether the agent answers again when the contact writes after people have closed the " +
-          "conversation.",
-      }),
+      message: name(messageCharacters).nullable().meta({ default: defaultHandoff.message }),
+      queue_timeout_seconds: whole(1, 604_800).nullable(),
+      on_no_humans: z
+        .enum(["stay_ai", "leave_message"])
+        .meta({ default: defaultHandoff.on_no_humans }),
+      resume_after_human: z.boolean().meta({ default: defaultHandoff.resume_after_human }),
     })
     .partial()
     .meta({ interface: "AgentHandoffInput" });

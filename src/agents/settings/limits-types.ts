@@ -25,26 +25,12 @@ export interface AgentLimits {
 
 export const agentLimitsSchema = z
   .strictObject({
-    max_ai_turns: whole(1).describe(
-      "How many replies the agent may send in one conversation. The next time the contact " +
-        "writes, the agent hands off. The count starts again after a hand-back.",
-    ),
-    max_steps_per_turn: whole(1).describe(
-      "How many steps of a playbook, and how many answers of the model, one turn may take. A " +
-        "turn that needs more counts as `guardrail`.",
-    ),
-    max_tokens_per_conversation: whole(1).describe(
-      "How many model tokens the agent may use in one conversation. Then it hands off.",
-    ),
-    timeout_ms: whole(1).describe(
-      "How long a turn may take, in milliseconds. A later answer of the model is dropped.",
-    ),
-    max_replies_per_minute: whole(1).describe(
-      "How many replies the agent may send in one conversation per minute. Further replies wait.",
-    ),
-    max_triggers_per_minute: whole(1).describe(
-      "How many runs of the agent may be triggered per minute. A further trigger is refused.",
-    ),
+    max_ai_turns: whole(1),
+    max_steps_per_turn: whole(1),
+    max_tokens_per_conversation: whole(1),
+    timeout_ms: whole(1),
+    max_replies_per_minute: whole(1),
+    max_triggers_per_minute: whole(1),
   })
   .meta({ interface: "AgentLimits" });
 
@@ -98,41 +84,17 @@ export interface AgentLimitsInput {
 
 export const agentLimitsInputSchema = z
   .strictObject({
-    max_ai_turns: whole(1, 1_000).meta({
-      default: defaultAgentLimits.max_ai_turns,
-      description:
-        "How many replies the agent may send in one conversation: 1 to 1,000. The next time " +
-        "the contact writes, the agent hands off. The count starts again after a hand-back.",
-    }),
-    max_steps_per_turn: whole(1, 100).meta({
-      default: defaultAgentLimits.max_steps_per_turn,
-      description:
-        "How many steps of a playbook, and how many answers of the model, one turn may take: 1 " +
-        "to 100. A turn that needs more counts as `guardrail`.",
-    }),
+    max_ai_turns: whole(1, 1_000).meta({ default: defaultAgentLimits.max_ai_turns }),
+    max_steps_per_turn: whole(1, 100).meta({ default: defaultAgentLimits.max_steps_per_turn }),
     max_tokens_per_conversation: whole(1, 100_000_000).meta({
       default: defaultAgentLimits.max_tokens_per_conversation,
-      description:
-        "How many model tokens the agent may use in one conversation: 1 to 100,000,000. Then " +
-        "it hands off.",
     }),
-    timeout_ms: whole(1, 120_000).meta({
-      default: defaultAgentLimits.timeout_ms,
-      description:
-        "How long a turn may take: 1 to 120,000 milliseconds. A later answer of the model is " +
-        "dropped.",
-    }),
+    timeout_ms: whole(1, 120_000).meta({ default: defaultAgentLimits.timeout_ms }),
     max_replies_per_minute: whole(1, 60).meta({
       default: defaultAgentLimits.max_replies_per_minute,
-      description:
-        "How many replies the agent may send in one conversation per minute: 1 to 60. Further " +
-        "replies wait.",
     }),
     max_triggers_per_minute: whole(1, 1_000).meta({
       default: defaultAgentLimits.max_triggers_per_minute,
-      description:
-        "How many runs of the agent may be triggered per minute: 1 to 1,000. A further trigger " +
-        "fails with `rate_limited`, which says when to try again.",
     }),
   })
   .partial()

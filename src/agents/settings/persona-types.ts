@@ -15,14 +15,9 @@ export interface AgentPersona {
 
 export const agentPersonaSchema = z
   .strictObject({
-    role: z.string().describe('The agent\'s role, such as "receptionist of a dental practice".'),
-    tone: z.string().optional().describe('How the agent writes, such as "friendly and brief".'),
-    language: z
-      .string()
-      .optional()
-      .describe(
-        "The language that the agent writes (BCP 47 tag). If absent, the contact's language.",
-      ),
+    role: z.string(),
+    tone: z.string().optional(),
+    language: z.string().optional(),
   })
   .meta({ interface: "AgentPersona" });
 
@@ -43,21 +38,12 @@ export interface AgentPersonaInput {
 
 export const agentPersonaInputSchema = z
   .strictObject({
-    role: name(500).meta({
-      default: defaultPersona.role,
-      description:
-        'The agent\'s role, such as "receptionist of a dental practice". At most 500 characters.',
-    }),
-    tone: name(500)
-      .nullable()
-      .describe('How the agent writes, such as "friendly and brief". At most 500 characters.'),
+    role: name(500).meta({ default: defaultPersona.role }),
+    tone: name(500).nullable(),
     language: text(64)
       .refine(isLanguageTag, { error: "must be a language tag (BCP 47), such as pt-BR" })
       .meta({ pattern: "^[A-Za-z]" })
-      .nullable()
-      .describe(
-        "The language that the agent writes (BCP 47 tag). Null means the contact's language.",
-      ),
+      .nullable(),
   })
   .partial()
   .meta({ interface: "AgentPersonaInput" });
@@ -74,9 +60,9 @@ export interface AgentGuideline {
 
 export const agentGuidelineSchema = z
   .strictObject({
-    when: z.string().describe('The case, such as "the contact asks for a discount".'),
-    then: z.string().describe("What the agent does then."),
-    priority: z.int().describe("Guidelines with higher values come first."),
+    when: z.string(),
+    then: z.string(),
+    priority: z.int(),
   })
   .meta({ interface: "AgentGuideline" });
 
@@ -95,14 +81,9 @@ export interface AgentGuidelineInput {
 
 export const agentGuidelineInputSchema = z
   .strictObject({
-    when: name(500).describe(
-      'The case, such as "the contact asks for a discount". At most 500 characters.',
-    ),
-    then: name(1_000).describe("What the agent does then. At most 1,000 characters."),
-    priority: whole(-1_000, 1_000).optional().meta({
-      default: 0,
-      description: "From -1,000 to 1,000. Guidelines with higher values come first.",
-    }),
+    when: name(500),
+    then: name(1_000),
+    priority: whole(-1_000, 1_000).optional().meta({ default: 0 }),
   })
   .meta({ interface: "AgentGuidelineInput" });
 
@@ -118,12 +99,8 @@ export interface AgentKnowledge {
 
 export const agentKnowledgeSchema = z
   .strictObject({
-    title: z
-      .string()
-      .describe("The title. The words of the question that it answers make a good one."),
-    text: z
-      .string()
-      .describe("What the agent may tell contacts. `rules()` sends it word for word."),
+    title: z.string(),
+    text: z.string(),
   })
   .meta({ interface: "AgentKnowledge" });
 
@@ -140,14 +117,7 @@ export interface AgentKnowledgeInput {
 }
 
 export const agentKnowledgeInputSchema = z
-  .strictObject({
-    title: name(200).describe(
-      "The title. The words of the question that it answers make a good one. At most 200 characters.",
-    ),
-    text: name(4_000).describe(
-      "What the agent may tell contacts. `rules()` sends it word for word. At most 4,000 characters.",
-    ),
-  })
+  .strictObject({ title: name(200), text: name(4_000) })
   .meta({ interface: "AgentKnowledgeInput" });
 
 export const agentKnowledgeListInputSchema = readonlyList(

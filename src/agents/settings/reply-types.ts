@@ -26,27 +26,10 @@ export interface AgentReply {
 
 export const agentReplySchema = z
   .strictObject({
-    mode: z
-      .enum(["generated", "canned_strict"])
-      .describe(
-        "`generated`: the model writes replies. `canned_strict`: the agent sends only texts that " +
-          "the host application wrote. Templates of playbooks may add values of slots, fields of " +
-          "action results and the contact's name.",
-      ),
-    max_chars: whole(1).describe(
-      "The maximum characters of a reply, signature included. A longer reply is cut.",
-    ),
-    debounce_ms: whole(0).describe(
-      "How long the contact must be silent before the agent answers, in milliseconds. A contact " +
-        "that keeps writing is answered five times that long after the first unanswered message.",
-    ),
-    signature: z
-      .string()
-      .optional()
-      .describe(
-        "A line below each reply. If absent, there is none. It is left out if it takes more than " +
-          "half of `max_chars`.",
-      ),
+    mode: z.enum(["generated", "canned_strict"]),
+    max_chars: whole(1),
+    debounce_ms: whole(0),
+    signature: z.string().optional(),
   })
   .meta({ interface: "AgentReply" });
 
@@ -87,32 +70,10 @@ export interface AgentReplyInput {
 export const agentReplyInputSchema = ({ messageCharacters }: Limits) =>
   z
     .strictObject({
-      mode: z.enum(["generated", "canned_strict"]).meta({
-        default: defaultReply.mode,
-        description:
-          "`generated`: the model writes replies. `canned_strict`: the agent sends only texts " +
-          "that the host application wrote. Templates of playbooks may add values of slots, " +
-          "fields of action results and the contact's name.",
-      }),
-      max_chars: whole(20, messageCharacters).meta({
-        default: defaultReply.max_chars,
-        description:
-          "The maximum characters of a reply, signature included: from 20 to the engine's " +
-          "limit of a message, usually 1,600. A longer reply is cut.",
-      }),
-      debounce_ms: whole(0, 60_000).meta({
-        default: defaultReply.debounce_ms,
-        description:
-          "How long the contact must be silent before the agent answers: 0 to 60,000 " +
-          "milliseconds. A contact that keeps writing is answered five times that long after " +
-          "the first unanswered message.",
-      }),
-      signature: name(100)
-        .nullable()
-        .describe(
-          "A line below each reply, of at most 100 characters. Null means none. It is left out " +
-            "if it takes more than half of `max_chars`.",
-        ),
+      mode: z.enum(["generated", "canned_strict"]).meta({ default: defaultReply.mode }),
+      max_chars: whole(20, messageCharacters).meta({ default: defaultReply.max_chars }),
+      debounce_ms: whole(0, 60_000).meta({ default: defaultReply.debounce_ms }),
+      signature: name(100).nullable(),
     })
     .partial()
     .meta({ interface: "AgentReplyInput" });

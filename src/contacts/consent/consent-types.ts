@@ -26,15 +26,8 @@ export type Keyword = "opt_out" | "opt_in" | "help";
 
 /** Fields of a change of consent, in its evidence and in its event. */
 export const consentChangeFields = {
-  source: consentSourceSchema.describe(
-    "Where the change came from. `keyword`: a message such as STOP. `api`: a call of " +
-      "`contacts.setConsent`. `import`: an import of contacts. `carrier`: the carrier refused a " +
-      "message because of an opt-out.",
-  ),
-  sender: z
-    .string()
-    .nullable()
-    .describe("The address of the sender that the change applies to. Null means all senders."),
+  source: consentSourceSchema,
+  sender: z.string().nullable(),
 };
 
 /** One recorded change of a consent. */
@@ -66,26 +59,12 @@ export interface ConsentEvidence {
 
 export const consentEvidenceSchema = z
   .strictObject({
-    status: z.enum(["opted_in", "opted_out"]).describe("What the change made the consent."),
+    status: z.enum(["opted_in", "opted_out"]),
     ...consentChangeFields,
-    message_id: z
-      .string()
-      .nullable()
-      .describe(
-        "The contact's message with the keyword, or the message that the carrier refused. " +
-          "Null for other sources.",
-      ),
-    detail: z
-      .string()
-      .nullable()
-      .describe(
-        "For `api` and `import`, the text that you gave. For `carrier`, the carrier's error " +
-          "code. For `keyword`, `near match` if the message only resembled a keyword, " +
-          "otherwise null. Removed when the contact gives up the address.",
-      ),
-    at: timestamp.describe("When the engine recorded the change."),
+    message_id: z.string().nullable(),
+    detail: z.string().nullable(),
+    at: timestamp,
   })
-  .describe("One recorded change of a consent.")
   .meta({ interface: "ConsentEvidence" });
 
 /** The consent of an address, with its evidence, newest first. */
@@ -116,38 +95,15 @@ export interface Consent {
 
 export const consentSchema = z
   .strictObject({
-    medium: mediumSchema.describe("The medium of the address. `text` is SMS and MMS."),
-    address: z.string().describe("The contact's phone number or webchat address."),
-    status: consentStatusSchema.describe(
-      "The consent to all senders that neither list names. `unknown` means that it was neither " +
-        "given nor withdrawn.",
-    ),
-    opted_out_of: z
-      .array(z.string())
-      .describe(
-        "The addresses of senders that the contact opted out of individually. They override " +
-          "`status`.",
-      ),
-    opted_in_to: z
-      .array(z.string())
-      .describe(
-        "The addresses of senders that the contact opted in to individually. They override " +
-          "`status`.",
-      ),
-    evidence: z
-      .array(consentEvidenceSchema)
-      .describe(
-        "What changed the consent, newest first, at most 50 changes. The response to a change " +
-          "has only that change.",
-      ),
-    updated_at: timestamp
-      .nullable()
-      .describe("When the consent was last written. Null if it never was."),
+    medium: mediumSchema,
+    address: z.string(),
+    status: consentStatusSchema,
+    opted_out_of: z.array(z.string()),
+    opted_in_to: z.array(z.string()),
+    evidence: z.array(consentEvidenceSchema),
+    updated_at: timestamp.nullable(),
   })
-  .meta({
-    id: "Consent",
-    description: "The consent of an address, with its evidence, newest first.",
-  });
+  .meta({ id: "Consent" });
 
 /** The consents of a contact's addresses. */
 export interface Consents {
@@ -156,10 +112,8 @@ export interface Consents {
 }
 
 export const consentsSchema = z
-  .strictObject({
-    data: z.array(consentSchema).describe("The consent of each address of the contact."),
-  })
-  .meta({ id: "Consents", description: "The consents of a contact's addresses." });
+  .strictObject({ data: z.array(consentSchema) })
+  .meta({ id: "Consents" });
 
 /** A change of the consent of a contact's addresses. */
 export interface SetConsent {
@@ -178,18 +132,9 @@ export interface SetConsent {
 
 export const setConsentSchema = z
   .strictObject({
-    id: reference.describe("The id of the contact."),
-    medium: consentMediumSchema.describe(
-      "The medium whose addresses change. `text` is SMS and MMS, `all` is every medium.",
-    ),
-    status: z
-      .enum(["opted_in", "opted_out"])
-      .describe("The new consent of the addresses, to all senders."),
-    detail: text(500)
-      .optional()
-      .describe(
-        "Where the consent comes from, up to 500 characters. It is kept as evidence while the " +
-          "contact has the address.",
-      ),
+    id: reference,
+    medium: consentMediumSchema,
+    status: z.enum(["opted_in", "opted_out"]),
+    detail: text(500).optional(),
   })
-  .meta({ id: "SetConsent", description: "A change of the consent of a contact's addresses." });
+  .meta({ id: "SetConsent" });

@@ -22,12 +22,9 @@ export interface ImportConsent {
 
 export const importConsentSchema = z
   .strictObject({
-    status: z.enum(["opted_in", "opted_out"]).describe("The consent of the phone number."),
-    detail: text(500)
-      .optional()
-      .describe("Where the consent comes from, up to 500 characters. It is kept as evidence."),
+    status: z.enum(["opted_in", "opted_out"]),
+    detail: text(500).optional(),
   })
-  .describe("The consent of an imported phone number to text messages.")
   .meta({ interface: "ImportConsent" });
 
 /** A contact to create or update. An absent field keeps its value. */
@@ -48,21 +45,10 @@ export const importContactSchema = (limits: Limits) =>
   z
     .strictObject({
       ...changeFields(limits),
-      phone: factFields(limits).phone.describe(
-        "The phone number: `+` and 7 to 15 digits (E.164). It decides which contact is updated. " +
-          "An unknown number creates a contact.",
-      ),
-      consent: importConsentSchema
-        .optional()
-        .describe(
-          "Consent to text messages. An import never lifts an opt-out. An opt-in counts only " +
-            "when no consent is known.",
-        ),
+      phone: factFields(limits).phone,
+      consent: importConsentSchema.optional(),
     })
-    .meta({
-      id: "ImportContact",
-      description: "A contact to create or update. An absent field keeps its value.",
-    });
+    .meta({ id: "ImportContact" });
 
 /** Contacts to create or update by phone number. */
 export interface ImportContacts {
@@ -78,9 +64,9 @@ export const importContactsSchema = (limits: Limits) =>
           .array(documentedAs<unknown>(importContactSchema(limits)))
           .min(1)
           .max(limits.batchItems),
-      ).describe("The contacts. An invalid one does not affect the others."),
+      ),
     })
-    .meta({ id: "ImportContacts", description: "Contacts to create or update by phone number." });
+    .meta({ id: "ImportContacts" });
 
 /** A contact that was imported. */
 export interface ImportSuccess {
@@ -96,14 +82,12 @@ export interface ImportSuccess {
 
 export const importSuccessSchema = z
   .strictObject({
-    index: z.int().describe("The position in the import, from 0."),
-    status: z
-      .enum(["created", "updated", "unchanged"])
-      .describe("What the import did. `unchanged`: the contact had all these values already."),
-    contact_id: ids.contact.describe("The contact with the phone number."),
-    errors: z.array(fieldErrorSchema).describe("Always empty."),
+    index: z.int(),
+    status: z.enum(["created", "updated", "unchanged"]),
+    contact_id: ids.contact,
+    errors: z.array(fieldErrorSchema),
   })
-  .meta({ id: "ImportSuccess", description: "A contact that was imported." });
+  .meta({ id: "ImportSuccess" });
 
 /** A contact that was not imported. */
 export interface ImportFailure {
@@ -119,19 +103,19 @@ export interface ImportFailure {
 
 export const importFailureSchema = z
   .strictObject({
-    index: z.int().describe("The position in the import, from 0."),
-    status: z.literal("failed").describe("`failed`: nothing of the contact was stored."),
-    contact_id: z.null().describe("Always null."),
-    errors: z.array(fieldErrorSchema).describe("The invalid fields, at most 20."),
+    index: z.int(),
+    status: z.literal("failed"),
+    contact_id: z.null(),
+    errors: z.array(fieldErrorSchema),
   })
-  .meta({ id: "ImportFailure", description: "A contact that was not imported." });
+  .meta({ id: "ImportFailure" });
 
 /** The result of importing one contact. */
 export type ImportReport = ImportSuccess | ImportFailure;
 
 export const importReportSchema = z
   .discriminatedUnion("status", [importSuccessSchema, importFailureSchema])
-  .meta({ id: "ImportReport", description: "The result of importing one contact." });
+  .meta({ id: "ImportReport" });
 
 /** The counts of an import. */
 export interface ImportCounts {
@@ -153,10 +137,10 @@ export interface ImportResult extends ImportCounts {
 
 export const importResultSchema = z
   .strictObject({
-    data: z.array(importReportSchema).describe("One report for each contact, in the given order."),
-    created: z.int().describe("The number of contacts that were created."),
-    updated: z.int().describe("The number of contacts that were updated."),
-    unchanged: z.int().describe("The number of contacts that had all the values already."),
-    failed: z.int().describe("The number of rows that failed."),
+    data: z.array(importReportSchema),
+    created: z.int(),
+    updated: z.int(),
+    unchanged: z.int(),
+    failed: z.int(),
   })
-  .meta({ id: "ImportResult", description: "The reports and counts of an import." });
+  .meta({ id: "ImportResult" });

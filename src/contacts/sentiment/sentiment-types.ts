@@ -23,23 +23,10 @@ export interface Sentiment {
 
 export const sentimentSchema = z
   .strictObject({
-    label: sentimentLabelSchema.describe(
-      "After at least two messages, `positive` from a score of 0.2 and `negative` from -0.2. It " +
-        "returns to `neutral` at 0.",
-    ),
-    score: z
-      .number()
-      .min(-1)
-      .max(1)
-      .describe(
-        "From -1 (negative) to 1 (positive): the mean of the messages' scores, in which recent " +
-          "messages weigh more.",
-      ),
+    label: sentimentLabelSchema,
+    score: z.number().min(-1).max(1),
   })
-  .meta({
-    id: "Sentiment",
-    description: "How positive or negative the contact's recent messages are.",
-  });
+  .meta({ id: "Sentiment" });
 
 /** A message of the contact, with its sentiment score. */
 export interface ScoredMessage {
@@ -53,15 +40,10 @@ export interface ScoredMessage {
 
 export const scoredMessageSchema = z
   .strictObject({
-    message_id: ids.message.describe("The contact's message."),
-    score: z
-      .number()
-      .min(-1)
-      .max(1)
-      .describe("The score of this message, from -1 (negative) to 1 (positive)."),
-    created_at: timestamp.describe("When the message was created."),
+    message_id: ids.message,
+    score: z.number().min(-1).max(1),
+    created_at: timestamp,
   })
-  .describe("A message of the contact, with its sentiment score.")
   .meta({ interface: "ScoredMessage" });
 
 /** The current sentiment, its trend, and the messages that it is based on. */
@@ -79,20 +61,8 @@ export interface ContactSentiment {
 
 export const contactSentimentSchema = z
   .strictObject({
-    current: sentimentSchema
-      .nullable()
-      .describe("The contact's sentiment now. Null before the first score."),
-    trend: z
-      .enum(["rising", "steady", "falling"])
-      .describe(
-        "How the mean score of up to three latest messages compares with that of as many before " +
-          "them. A difference below 0.2 is `steady`.",
-      ),
-    messages: z
-      .array(scoredMessageSchema)
-      .describe("Up to 20 scored messages of the contact, newest first."),
+    current: sentimentSchema.nullable(),
+    trend: z.enum(["rising", "steady", "falling"]),
+    messages: z.array(scoredMessageSchema),
   })
-  .meta({
-    id: "ContactSentiment",
-    description: "The current sentiment, its trend, and the messages that it is based on.",
-  });
+  .meta({ id: "ContactSentiment" });

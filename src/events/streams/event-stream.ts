@@ -48,22 +48,10 @@ const typeList: z.ZodType<EventType[]> = z.preprocess(
 
 export const streamEventsSchema = z
   .strictObject({
-    types: typeList
-      .optional()
-      .describe(
-        "Only events of these types, at most 50. Over HTTP, separated by commas. By default all " +
-          "types.",
-      ),
-    conversation_id: reference.optional().describe("Only events of this conversation."),
-    last_event_id: reference
-      .optional()
-      .describe("Starts after this event. By default only new events are sent."),
-    typing: queryBoolean
-      .optional()
-      .describe(
-        "Also reports who is typing on webchat, in events of the type `typing` without an id. " +
-          "Their `data` is `{ conversation_id, author }`. Default: false.",
-      ),
+    types: typeList.optional(),
+    conversation_id: reference.optional(),
+    last_event_id: reference.optional(),
+    typing: queryBoolean.optional(),
   })
   .meta({ interface: "StreamEvents" });
 

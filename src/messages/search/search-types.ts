@@ -5,7 +5,7 @@ import {
   type Conversation,
   type InboxFilters,
 } from "../../conversations/index.ts";
-import { defaultPageSize, queryInteger, text } from "../../kernel/index.ts";
+import { queryInteger, text } from "../../kernel/index.ts";
 import { messageSchema, type Message } from "../types.ts";
 
 /** A search of the inbox, in all conversations or in those that pass the filters. */
@@ -22,15 +22,8 @@ export interface SearchConversations extends InboxFilters {
 export const searchConversationsSchema = z
   .strictObject({
     ...inboxFilterFields,
-    q: text(200)
-      .min(1)
-      .describe(
-        "Words, prefixes of words, a prefix of a phone number, or a label. Up to 200 characters. " +
-          "Only the first 8 words count.",
-      ),
-    limit: queryInteger(1, 100)
-      .optional()
-      .describe(`The maximum number of conversations, up to 100. By default ${defaultPageSize}.`),
+    q: text(200).min(1),
+    limit: queryInteger(1, 100).optional(),
   })
   .meta({ interface: "SearchConversations" });
 
@@ -47,12 +40,7 @@ export interface ConversationMatch {
 
 export const conversationMatchSchema = z
   .strictObject({
-    conversation: conversationSchema.describe("The conversation."),
-    message: messageSchema
-      .nullable()
-      .describe(
-        "The newest message of the conversation that the search found. Null if the contact or a " +
-          "label matches and no message does.",
-      ),
+    conversation: conversationSchema,
+    message: messageSchema.nullable(),
   })
-  .meta({ id: "ConversationMatch", description: "A conversation that a search found." });
+  .meta({ id: "ConversationMatch" });

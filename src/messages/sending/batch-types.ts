@@ -30,17 +30,9 @@ export const batchMessagesSchema = (limits: Limits) =>
           .array(documentedAs(batchMessageSchema(limits)))
           .min(1)
           .max(limits.batchItems),
-      ).describe(
-        "The messages, by default at most 1,000. Each is validated by itself, so that an " +
-          "invalid one does not affect the others.",
       ),
     })
-    .meta({
-      id: "BatchMessages",
-      description:
-        "Messages to send. Each succeeds or fails by itself. While messages of the account wait, " +
-        "single ones go before those of a batch.",
-    });
+    .meta({ id: "BatchMessages" });
 
 /** A message of a batch that was queued or scheduled. */
 export interface BatchSuccess {
@@ -54,14 +46,11 @@ export interface BatchSuccess {
 
 export const batchSuccessSchema = z
   .strictObject({
-    ok: z.literal(true).describe("True: the message was queued or scheduled."),
-    index: z.int().describe("The position of the message in the batch, from 0."),
-    message: messageSchema.describe("The new message."),
+    ok: z.literal(true),
+    index: z.int(),
+    message: messageSchema,
   })
-  .meta({
-    id: "BatchSuccess",
-    description: "A message of a batch that was queued or scheduled.",
-  });
+  .meta({ id: "BatchSuccess" });
 
 /** A message of a batch that was not stored, with the error that `messages.send` would throw. */
 export interface BatchFailure {
@@ -81,27 +70,21 @@ export interface BatchFailure {
 
 export const batchFailureSchema = z
   .strictObject({
-    ok: z.literal(false).describe("False: the message was not stored."),
-    index: z.int().describe("The position of the message in the batch, from 0."),
-    code: z.string().describe("A stable code of the error."),
-    status: z.int().describe("The HTTP status that the error has when the message is sent alone."),
-    detail: z.string().describe("An explanation of the error."),
-    errors: z
-      .array(fieldErrorSchema)
-      .describe("The invalid fields, at most 20. Pointers are relative to the message."),
+    ok: z.literal(false),
+    index: z.int(),
+    code: z.string(),
+    status: z.int(),
+    detail: z.string(),
+    errors: z.array(fieldErrorSchema),
   })
-  .meta({
-    id: "BatchFailure",
-    description:
-      "A message of a batch that was not stored, with the error that `messages.send` would throw.",
-  });
+  .meta({ id: "BatchFailure" });
 
 /** The result of one message of a batch. */
 export type BatchResult = BatchSuccess | BatchFailure;
 
 export const batchResultSchema = z
   .discriminatedUnion("ok", [batchSuccessSchema, batchFailureSchema])
-  .meta({ id: "BatchResult", description: "The result of one message of a batch." });
+  .meta({ id: "BatchResult" });
 
 /** The results of a batch. */
 export interface BatchResults {
@@ -111,8 +94,6 @@ export interface BatchResults {
 
 export const batchResultsSchema = z
   .strictObject({
-    data: z
-      .array(batchResultSchema)
-      .describe("One result for each message, in the order of the request."),
+    data: z.array(batchResultSchema),
   })
-  .meta({ id: "BatchResults", description: "The results of a batch." });
+  .meta({ id: "BatchResults" });

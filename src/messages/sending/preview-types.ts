@@ -33,36 +33,14 @@ export interface MessagePreview {
 
 export const messagePreviewSchema = z
   .strictObject({
-    channel: channelSchema.describe("The channel that would carry the message."),
-    from: z
-      .string()
-      .nullable()
-      .describe("The address of the sender that would be used. Null if there is none."),
-    senders: z
-      .array(z.string())
-      .describe(
-        "The addresses of the account's senders that can send on the channel: the oldest 50. The " +
-          "message can name one of them as `from`.",
-      ),
-    to: z.string().describe("The address that the message would be sent to."),
-    segments: segmentsSchema
-      .nullable()
-      .describe("The parts that the SMS would be billed as. Null unless the channel is `sms`."),
-    consent: z
-      .enum(["allowed", "opted_out"])
-      .describe("`opted_out` if the recipient has opted out of messages from the sender."),
-    quiet_until: timestamp
-      .nullable()
-      .describe("When the quiet hours end that would delay the message. Null if none would."),
-    sendable: z.boolean().describe("True if there is a sender and no policy denies the message."),
-    verdicts: z
-      .array(policyVerdictSchema)
-      .describe(
-        "The verdict of each policy at the time when the message would be sent. Empty if there " +
-          "is no sender.",
-      ),
+    channel: channelSchema,
+    from: z.string().nullable(),
+    senders: z.array(z.string()),
+    to: z.string(),
+    segments: segmentsSchema.nullable(),
+    consent: z.enum(["allowed", "opted_out"]),
+    quiet_until: timestamp.nullable(),
+    sendable: z.boolean(),
+    verdicts: z.array(policyVerdictSchema),
   })
-  .meta({
-    id: "MessagePreview",
-    description: "The outcome that sending a message would have. Nothing is sent or stored.",
-  });
+  .meta({ id: "MessagePreview" });

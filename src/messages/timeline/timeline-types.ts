@@ -12,9 +12,7 @@ import { messageErrorSchema, type MessageError } from "../types.ts";
 /** The status that a carrier's receipt reports. */
 export type ReceiptStatus = "sent" | "delivered" | "undelivered" | "read";
 
-export const receiptStatusSchema = z
-  .enum(["sent", "delivered", "undelivered", "read"])
-  .describe("The status that a carrier's receipt reports.");
+export const receiptStatusSchema = z.enum(["sent", "delivered", "undelivered", "read"]);
 
 /**
  * Why a receipt changed nothing. `duplicate`: the same receipt came before. `already_known`: the
@@ -47,17 +45,13 @@ export interface TimelineTransition {
 
 export const timelineTransitionSchema = z
   .strictObject({
-    type: z.literal("transition").describe("The kind of entry."),
-    at: timestamp.describe("When the status changed."),
-    from: messageStatusSchema
-      .nullable()
-      .describe("The status before. Null for the first status of the message."),
-    to: messageStatusSchema.describe("The new status."),
-    error: messageErrorSchema
-      .nullable()
-      .describe("The error that came with the new status. Null if there is none."),
+    type: z.literal("transition"),
+    at: timestamp,
+    from: messageStatusSchema.nullable(),
+    to: messageStatusSchema,
+    error: messageErrorSchema.nullable(),
   })
-  .meta({ id: "TimelineTransition", description: "The status of the message changed." });
+  .meta({ id: "TimelineTransition" });
 
 /** The engine called the carrier. */
 export interface TimelineAttempt {
@@ -93,37 +87,18 @@ export interface TimelineAttempt {
 
 export const timelineAttemptSchema = z
   .strictObject({
-    type: z.literal("attempt").describe("The kind of entry."),
-    at: timestamp.describe("When the attempt began."),
-    id: ids.attempt.describe("The id of the attempt."),
-    number: z.int().min(1).describe("1 for the first attempt of the message."),
-    transport: z.string().describe("The transport that was called."),
-    outcome: z
-      .enum(["pending", "accepted", "rejected", "ambiguous"])
-      .describe(
-        "The present outcome. `pending`: the carrier has not answered yet. `accepted`: the " +
-          "carrier has the message. `rejected`: the message was certainly not sent. `ambiguous`: " +
-          "the message may have been sent.",
-      ),
-    provider_message_id: z
-      .string()
-      .nullable()
-      .describe("The carrier's id of the message. Null while it is not known."),
-    error: messageErrorSchema
-      .nullable()
-      .describe(
-        "Why the attempt did not succeed: what the carrier answered, or reported with a receipt " +
-          "`undelivered`, even if another receipt says that the message arrived. Null if there " +
-          "is no error.",
-      ),
-    answered_at: timestamp
-      .nullable()
-      .describe("When the carrier answered, or when its answer counted as lost. Null before that."),
-    next_attempt_at: timestamp
-      .nullable()
-      .describe("When the next attempt is due. Null if the attempt led to no other."),
+    type: z.literal("attempt"),
+    at: timestamp,
+    id: ids.attempt,
+    number: z.int().min(1),
+    transport: z.string(),
+    outcome: z.enum(["pending", "accepted", "rejected", "ambiguous"]),
+    provider_message_id: z.string().nullable(),
+    error: messageErrorSchema.nullable(),
+    answered_at: timestamp.nullable(),
+    next_attempt_at: timestamp.nullable(),
   })
-  .meta({ id: "TimelineAttempt", description: "The engine called the carrier." });
+  .meta({ id: "TimelineAttempt" });
 
 /** The carrier reported a status. */
 export interface TimelineReceipt {
@@ -147,25 +122,16 @@ export interface TimelineReceipt {
 
 export const timelineReceiptSchema = z
   .strictObject({
-    type: z.literal("receipt").describe("The kind of entry."),
-    at: timestamp.describe("When the engine recorded the receipt."),
-    carrier_at: timestamp.describe("When the status was reached, by the carrier's clock."),
-    status: receiptStatusSchema.describe("The status that the carrier reported."),
-    provider_message_id: z
-      .string()
-      .nullable()
-      .describe("The carrier's id of the message. Null if it is not known."),
-    error: messageErrorSchema
-      .nullable()
-      .describe("Why the message was not delivered. Null unless the status is `undelivered`."),
-    applied: z
-      .boolean()
-      .describe("True if the receipt changed the message's status or one of its times."),
-    ignored_reason: ignoredReasonSchema
-      .nullable()
-      .describe("Why the receipt changed nothing. Null if it was applied."),
+    type: z.literal("receipt"),
+    at: timestamp,
+    carrier_at: timestamp,
+    status: receiptStatusSchema,
+    provider_message_id: z.string().nullable(),
+    error: messageErrorSchema.nullable(),
+    applied: z.boolean(),
+    ignored_reason: ignoredReasonSchema.nullable(),
   })
-  .meta({ id: "TimelineReceipt", description: "The carrier reported a status." });
+  .meta({ id: "TimelineReceipt" });
 
 /** The engine asked the carrier about an attempt whose response or receipt was missing. */
 export interface TimelineLookup {
@@ -184,21 +150,12 @@ export interface TimelineLookup {
 
 export const timelineLookupSchema = z
   .strictObject({
-    type: z.literal("lookup").describe("The kind of entry."),
-    at: timestamp.describe("When the engine recorded the result."),
-    attempt_id: ids.attempt.describe("The attempt that the engine asked about."),
-    outcome: z
-      .enum(["sent", "not_sent", "unknown"])
-      .describe(
-        "`sent`: the carrier has the message. `not_sent`: it certainly never received it. " +
-          "`unknown`: it could not tell.",
-      ),
+    type: z.literal("lookup"),
+    at: timestamp,
+    attempt_id: ids.attempt,
+    outcome: z.enum(["sent", "not_sent", "unknown"]),
   })
-  .meta({
-    id: "TimelineLookup",
-    description:
-      "The engine asked the carrier about an attempt whose response or receipt was missing.",
-  });
+  .meta({ id: "TimelineLookup" });
 
 /** The scheduled message was edited. */
 export interface TimelineEdit {
@@ -212,11 +169,11 @@ export interface TimelineEdit {
 
 export const timelineEditSchema = z
   .strictObject({
-    type: z.literal("edit").describe("The kind of entry."),
-    at: timestamp.describe("When the message was edited."),
-    fields: z.array(z.string()).describe("The names of the fields that the edit set."),
+    type: z.literal("edit"),
+    at: timestamp,
+    fields: z.array(z.string()),
   })
-  .meta({ id: "TimelineEdit", description: "The scheduled message was edited." });
+  .meta({ id: "TimelineEdit" });
 
 /** A policy denied or deferred the message at its hand-over. */
 export interface TimelinePolicy {
@@ -241,29 +198,15 @@ export interface TimelinePolicy {
 
 export const timelinePolicySchema = z
   .strictObject({
-    type: z.literal("policy").describe("The kind of entry."),
-    at: timestamp.describe("When the policy decided."),
-    policy: z
-      .string()
-      .describe(
-        "`consent`, `quiet_hours`, `recipient`, or the name of a policy of the host application. " +
-          "`recipient`: the contact no longer has the number.",
-      ),
-    verdict: z
-      .enum(["deny", "defer"])
-      .describe("`deny`: the message failed. `defer`: the message waits until `until`."),
-    reason: z.string().describe("The reason, for people."),
-    until: timestamp
-      .nullable()
-      .describe("For a deferral, the earliest time of the hand-over. Otherwise null."),
-    error: messageErrorSchema
-      .nullable()
-      .describe("For a denial, the error of the message. Otherwise null."),
+    type: z.literal("policy"),
+    at: timestamp,
+    policy: z.string(),
+    verdict: z.enum(["deny", "defer"]),
+    reason: z.string(),
+    until: timestamp.nullable(),
+    error: messageErrorSchema.nullable(),
   })
-  .meta({
-    id: "TimelinePolicy",
-    description: "A policy denied or deferred the message at its hand-over.",
-  });
+  .meta({ id: "TimelinePolicy" });
 
 /** The content of the message was removed. */
 export interface TimelineRedaction {
@@ -274,11 +217,8 @@ export interface TimelineRedaction {
 }
 
 export const timelineRedactionSchema = z
-  .strictObject({
-    type: z.literal("redaction").describe("The kind of entry."),
-    at: timestamp.describe("When the content was removed."),
-  })
-  .meta({ id: "TimelineRedaction", description: "The content of the message was removed." });
+  .strictObject({ type: z.literal("redaction"), at: timestamp })
+  .meta({ id: "TimelineRedaction" });
 
 /** One thing that happened to a message, even if it changed nothing. */
 export type TimelineEntry =
@@ -300,10 +240,7 @@ export const timelineEntrySchema = z
     timelinePolicySchema,
     timelineRedactionSchema,
   ])
-  .meta({
-    id: "TimelineEntry",
-    description: "One thing that happened to a message, even if it changed nothing.",
-  });
+  .meta({ id: "TimelineEntry" });
 
 /** Everything that happened to a message. */
 export interface Timeline {
@@ -313,8 +250,6 @@ export interface Timeline {
 
 export const timelineSchema = z
   .strictObject({
-    data: z
-      .array(timelineEntrySchema)
-      .describe("Oldest first: the latest 1,000 attempts and the latest 1,000 other entries."),
+    data: z.array(timelineEntrySchema),
   })
-  .meta({ id: "Timeline", description: "Everything that happened to a message." });
+  .meta({ id: "Timeline" });

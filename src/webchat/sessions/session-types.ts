@@ -31,26 +31,10 @@ export interface OpenWebchatSession {
 
 export const openWebchatSessionSchema = z
   .strictObject({
-    contact_id: reference
-      .optional()
-      .describe("The visitor's contact, if you know it. By default a new contact is created."),
-    name: name(200)
-      .optional()
-      .describe(
-        "The name of a new contact, up to 200 characters. It cannot be combined with `contact_id`.",
-      ),
-    return_key: reference
-      .optional()
-      .describe(
-        "The `return_key` of an earlier session. The visitor's conversation continues, unless " +
-          "its contact was erased meanwhile. It cannot be combined with `contact_id` or `name`.",
-      ),
-    inbox: senderAddress
-      .optional()
-      .describe(
-        "The address of the sender that the visitor writes to. The default is the account's " +
-          "default webchat sender.",
-      ),
+    contact_id: reference.optional(),
+    name: name(200).optional(),
+    return_key: reference.optional(),
+    inbox: senderAddress.optional(),
   })
   .refine(({ contact_id, name }) => contact_id === undefined || name === undefined, {
     path: ["name"],
@@ -66,7 +50,7 @@ export const openWebchatSessionSchema = z
       when: isObjectGiven,
     },
   )
-  .meta({ id: "OpenWebchatSession", description: "A new session for a visitor." });
+  .meta({ id: "OpenWebchatSession" });
 
 /** A visitor's permission to chat, with an expiry. */
 export interface WebchatSession {
@@ -92,29 +76,14 @@ export interface WebchatSession {
 
 export const webchatSessionSchema = z
   .strictObject({
-    id: ids.webchatSession.describe(
-      "The id of the session. The visitor's endpoints have it in their path.",
-    ),
-    token: z
-      .string()
-      .nullable()
-      .describe(
-        "Gives the visitor's browser access to this session until it expires. Returned only " +
-          "once: a replay returns null.",
-      ),
-    contact_id: ids.contact.describe("The visitor's contact."),
-    inbox: z.string().describe("The address of the sender that the visitor writes to."),
-    expires_at: timestamp.describe("When the session ends."),
-    return_key: z
-      .string()
-      .nullable()
-      .describe(
-        "Opens later sessions for the same visitor. It does not expire. Keep it where only your " +
-          "server can read it, such as in an `HttpOnly` cookie. Returned only once: a replay " +
-          "returns null.",
-      ),
+    id: ids.webchatSession,
+    token: z.string().nullable(),
+    contact_id: ids.contact,
+    inbox: z.string(),
+    expires_at: timestamp,
+    return_key: z.string().nullable(),
   })
-  .meta({ id: "WebchatSession", description: "A visitor's permission to chat, with an expiry." });
+  .meta({ id: "WebchatSession" });
 
 /** Options of webchat. */
 export interface WebchatOptions {

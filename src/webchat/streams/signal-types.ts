@@ -13,18 +13,10 @@ export interface WebchatAssignee {
 
 export const webchatAssigneeSchema = z
   .strictObject({
-    type: z
-      .enum(["human", "agent"])
-      .describe("`human`: a person of the host application. `agent`: an AI agent."),
-    name: z
-      .string()
-      .nullable()
-      .describe("The name of the agent or of the operator. Null if it is not known."),
+    type: z.enum(["human", "agent"]),
+    name: z.string().nullable(),
   })
-  .meta({
-    id: "WebchatAssignee",
-    description: "The person or AI agent who has a visitor's conversation.",
-  });
+  .meta({ id: "WebchatAssignee" });
 
 /** What a visitor sees of the conversation besides its messages. */
 export interface WebchatState {
@@ -41,23 +33,11 @@ export interface WebchatState {
 
 export const webchatStateSchema = z
   .strictObject({
-    read_at: timestamp
-      .nullable()
-      .describe(
-        "The visitor's messages that were created by then have been read by a person, or " +
-          "answered by a person or an AI agent. Null if none has.",
-      ),
-    assignee: webchatAssigneeSchema
-      .nullable()
-      .describe("Who has the conversation. Null while nobody has it, as after a hand-off."),
-    queued: z
-      .boolean()
-      .describe("Whether the conversation waits for a person to take it, as after a hand-off."),
+    read_at: timestamp.nullable(),
+    assignee: webchatAssigneeSchema.nullable(),
+    queued: z.boolean(),
   })
-  .meta({
-    id: "WebchatState",
-    description: "What a visitor sees of the conversation besides its messages.",
-  });
+  .meta({ id: "WebchatState" });
 
 /** Somebody is typing to the visitor now. It holds for 6 seconds, or until the message arrives. */
 export interface WebchatTyping {
@@ -100,12 +80,10 @@ export interface ShowTyping {
 
 export const showTypingSchema = z
   .strictObject({
-    id: reference.describe("The id of the conversation, which must be on webchat."),
-    author_id: person
-      .optional()
-      .describe("The host application's id of the person. Operators of pages must leave it out."),
+    id: reference,
+    author_id: person.optional(),
   })
-  .meta({ id: "ShowTyping", description: "Tells that a person is typing." });
+  .meta({ id: "ShowTyping" });
 
 /** Which conversations to watch. */
 export interface WatchTyping {
@@ -115,9 +93,6 @@ export interface WatchTyping {
 
 export const watchTypingSchema = z
   .strictObject({
-    conversation_id: reference
-      .optional()
-      .describe("Only this conversation. All conversations by default."),
+    conversation_id: reference.optional(),
   })
-  .describe("Which conversations to watch.")
   .meta({ interface: "WatchTyping" });

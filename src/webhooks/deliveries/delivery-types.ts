@@ -59,67 +59,30 @@ export interface DeliveryAttempt {
 
 export const deliveryAttemptSchema = z
   .strictObject({
-    id: ids.attempt.describe("The id of the attempt."),
-    number: z.int().min(1).describe("The position among the delivery's attempts, from 1."),
-    manual: z
-      .boolean()
-      .describe("True for a redelivery, a recovery or a test. False for the retry schedule."),
-    started_at: timestamp.describe("When the attempt began."),
-    duration_ms: z
-      .int()
-      .min(0)
-      .describe("How long it took, from the DNS lookup to its end, in milliseconds."),
-    address: z.string().nullable().describe("The IP address that the socket connected to."),
-    status_code: z
-      .int()
-      .nullable()
-      .describe("The HTTP status of the response. Null if there was none."),
-    error: z
-      .string()
-      .nullable()
-      .describe(
-        "Why the attempt failed: `status_not_2xx` or `redirected` if there was a response, " +
-          "otherwise a code such as `connect_refused`. Null if it succeeded.",
-      ),
-    response_headers: z
-      .record(z.string(), z.string())
-      .describe("The headers of the response, with names in lower case. Empty after an erasure."),
-    response_body: z
-      .string()
-      .nullable()
-      .describe(
-        "Up to 16 KiB of the response's body, not decompressed. Null if there was no response, " +
-          "and after an erasure, because the response may quote the request.",
-      ),
-    response_body_encoding: z
-      .enum(["utf-8", "base64"])
-      .describe(
-        "How `response_body` shows the bytes: as text, or as base64 if they are not UTF-8.",
-      ),
-    response_truncated: z
-      .boolean()
-      .describe("Whether the response body was longer than the stored part."),
+    id: ids.attempt,
+    number: z.int().min(1),
+    manual: z.boolean(),
+    started_at: timestamp,
+    duration_ms: z.int().min(0),
+    address: z.string().nullable(),
+    status_code: z.int().nullable(),
+    error: z.string().nullable(),
+    response_headers: z.record(z.string(), z.string()),
+    response_body: z.string().nullable(),
+    response_body_encoding: z.enum(["utf-8", "base64"]),
+    response_truncated: z.boolean(),
   })
-  .meta({ id: "DeliveryAttempt", description: "One request to a webhook, and its outcome." });
+  .meta({ id: "DeliveryAttempt" });
 
 const deliveryFields = {
-  id: ids.delivery.describe("The id of the delivery."),
-  webhook_id: ids.webhook.describe("The webhook that the event goes to."),
-  event_id: ids.event.describe("The event. Requests carry it as `webhook-id`."),
-  event_type: eventTypeSchema.describe("The type of the event."),
-  status: deliveryStatusSchema.describe(
-    "`pending`: an attempt is running or scheduled. `parked`: the webhook is not enabled. " +
-      "`succeeded`: the endpoint returned a 2xx. `failed`: all attempts failed, or the endpoint " +
-      "returned 410. `canceled`: the contact was erased before the delivery arrived.",
-  ),
-  attempt_count: z
-    .int()
-    .min(0)
-    .describe("How many attempts were made, on schedule or at your request."),
-  next_attempt_at: timestamp
-    .nullable()
-    .describe("The earliest time of the next attempt. Null if no attempt is scheduled."),
-  created_at: timestamp.describe("When the delivery was created, with its event."),
+  id: ids.delivery,
+  webhook_id: ids.webhook,
+  event_id: ids.event,
+  event_type: eventTypeSchema,
+  status: deliveryStatusSchema,
+  attempt_count: z.int().min(0),
+  next_attempt_at: timestamp.nullable(),
+  created_at: timestamp,
 };
 
 /** One event for one webhook. A `parked` delivery waits until its webhook is enabled. */
@@ -146,10 +109,7 @@ export interface Delivery {
   readonly created_at: string;
 }
 
-export const deliverySchema = z.strictObject(deliveryFields).meta({
-  id: "Delivery",
-  description: "One event for one webhook. A `parked` delivery waits until its webhook is enabled.",
-});
+export const deliverySchema = z.strictObject(deliveryFields).meta({ id: "Delivery" });
 
 /** A delivery in a list, with its latest attempts. */
 export interface DeliveryWithAttempts extends Delivery {
@@ -160,16 +120,9 @@ export interface DeliveryWithAttempts extends Delivery {
 export const deliveryWithAttemptsSchema = z
   .strictObject({
     ...deliveryFields,
-    attempts: z
-      .array(deliveryAttemptSchema)
-      .describe(
-        "The latest 5 attempts, oldest first. The endpoint of one delivery returns all of them.",
-      ),
+    attempts: z.array(deliveryAttemptSchema),
   })
-  .meta({
-    id: "DeliveryWithAttempts",
-    description: "A delivery in a list, with its latest attempts.",
-  });
+  .meta({ id: "DeliveryWithAttempts" });
 
 /** A delivery with its request body and all its attempts. */
 export interface DeliveryWithBody extends Delivery {
@@ -182,16 +135,10 @@ export interface DeliveryWithBody extends Delivery {
 export const deliveryWithBodySchema = z
   .strictObject({
     ...deliveryFields,
-    attempts: z.array(deliveryAttemptSchema).describe("All attempts, oldest first."),
-    body: z
-      .string()
-      .nullable()
-      .describe("The exact request body. Null after the contact was erased."),
+    attempts: z.array(deliveryAttemptSchema),
+    body: z.string().nullable(),
   })
-  .meta({
-    id: "DeliveryWithBody",
-    description: "A delivery with its request body and all its attempts.",
-  });
+  .meta({ id: "DeliveryWithBody" });
 
 /** Names one delivery of a webhook. */
 export interface DeliveryOfWebhook {
@@ -202,10 +149,7 @@ export interface DeliveryOfWebhook {
 }
 
 export const deliveryOfWebhookSchema = z
-  .strictObject({
-    id: reference.describe("The id of the webhook."),
-    delivery_id: reference.describe("The id of the delivery."),
-  })
+  .strictObject({ id: reference, delivery_id: reference })
   .meta({ interface: "DeliveryOfWebhook" });
 
 /** Filters of a list of deliveries. */
@@ -220,9 +164,9 @@ export interface ListDeliveries extends PageQuery {
 
 export const listDeliveriesSchema = z
   .strictObject({
-    id: reference.describe("The id of the webhook."),
+    id: reference,
     ...pageFields,
-    status: deliveryStatusSchema.optional().describe("Only deliveries with this status."),
-    event_type: eventTypeSchema.optional().describe("Only deliveries of events of this type."),
+    status: deliveryStatusSchema.optional(),
+    event_type: eventTypeSchema.optional(),
   })
   .meta({ interface: "ListDeliveries" });
