@@ -1,8 +1,9 @@
 /**
- * Writes `dist/descriptions.js`: the docstrings of the types that the OpenAPI document describes.
- * TypeScript's own API reads them. It is unstable, so `package.json` pins TypeScript to one version.
+ * Writes `dist/openapi/descriptions.js`: the docstrings of the types that the OpenAPI document
+ * describes. TypeScript's own API reads them. It is unstable, so `package.json` pins TypeScript to
+ * one version.
  */
-import { globSync, writeFileSync } from "node:fs";
+import { globSync, mkdirSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import {
   API,
@@ -80,5 +81,9 @@ function describedTypes(project: Project): Descriptions {
 
 if (import.meta.main) {
   const descriptions = JSON.stringify(await withProject(describedTypes));
-  writeFileSync(pathOf("dist/descriptions.js"), `export const descriptions = ${descriptions};\n`);
+  mkdirSync(pathOf("dist/openapi"), { recursive: true });
+  writeFileSync(
+    pathOf("dist/openapi/descriptions.js"),
+    `export const descriptions = ${descriptions};\n`,
+  );
 }

@@ -217,8 +217,6 @@ function agentFields(limits: Limits) {
   };
 }
 
-const enabled = z.boolean().optional();
-
 /** The settings of a new agent. It answers messages that arrive after it was created. */
 export interface CreateAgent extends AgentInput {
   /** The agent's name, at most 200 characters. Visitors see it on webchat. */
@@ -241,7 +239,7 @@ export const createAgentSchema = (limits: Limits) => {
     .extend({
       name: fields.name,
       channels: fields.channels,
-      enabled: enabled.meta({ ...enabled.meta(), default: true }),
+      enabled: z.boolean().optional().meta({ default: true }),
     })
     .meta({ id: "CreateAgent" });
 };
@@ -265,5 +263,5 @@ export const updateAgentSchema = (limits: Limits) =>
   z
     .strictObject(agentFields(limits))
     .partial()
-    .extend({ id: reference, enabled })
+    .extend({ id: reference, enabled: z.boolean().optional() })
     .meta({ id: "UpdateAgent" });

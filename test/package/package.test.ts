@@ -257,6 +257,21 @@ describe("the package", () => {
     expect(await textsOf("console")).toMatchObject({ ...shared, ...ofForms, title: "Console" });
   });
 
+  test("has the descriptions of the OpenAPI document", async () => {
+    await writeFile(
+      join(folder, "document.mjs"),
+      `import { MessagingEngine } from "tidings";
+       import { fetchHandler } from "tidings/fetch";
+       import { memory } from "tidings/memory";
+       import { sandbox } from "tidings/sandbox";
+       const engine = new MessagingEngine({ storage: memory(), transports: [sandbox()] });
+       const request = new Request("http://localhost/v1/openapi.json");
+       const { components } = await (await fetchHandler(engine)(request)).json();
+       console.log(components.schemas.Webhook.properties.url.description);`,
+    );
+    expect((await consume("document.mjs")).trim()).toBe("The URL that events are posted to.");
+  });
+
   test("shows an engine by the name of its class", async () => {
     await writeFile(
       join(folder, "name.mjs"),

@@ -91,7 +91,7 @@ export const createPlaybookSchema = z
   .strictObject({
     name: fields.name,
     description: fields.description.optional().meta({ default: "" }),
-    enabled: fields.enabled.meta({ ...fields.enabled.meta(), default: false }),
+    enabled: fields.enabled.meta({ default: false }),
     trigger: playbookTriggerInputSchema.optional().meta({ default: { priority: 0 } }),
     slots: fields.slots.optional().meta({ default: [] }),
     steps: fields.steps,

@@ -162,10 +162,8 @@ export type PlaybookStep = SendStep | AskStep | CallPlaybookStep | OtherStep;
 /** One instruction of a new or changed playbook. */
 export type PlaybookStepInput = SendStep | AskStepInput | CallPlaybookStepInput | OtherStep;
 
-const id = identifier;
-
 const continuingFields = {
-  id,
+  id: identifier,
   next: identifier.optional(),
 };
 
@@ -203,7 +201,7 @@ const { retries } = askStepSchema.shape;
 const askStepInputSchema = z
   .strictObject({
     ...askStepSchema.shape,
-    retries: retries.optional().meta({ ...retries.meta(), default: defaultRetries }),
+    retries: retries.optional().meta({ default: defaultRetries }),
   })
   .meta({ interface: "AskStepInput" });
 
@@ -259,14 +257,14 @@ const callPlaybookStepInputSchema = z
 
 const handoffStepSchema = z
   .strictObject({
-    id,
+    id: identifier,
     type: z.literal("handoff"),
     reason: name(500),
   })
   .meta({ interface: "HandoffStep" });
 
 const resolveStepSchema = z
-  .strictObject({ id, type: z.literal("resolve") })
+  .strictObject({ id: identifier, type: z.literal("resolve") })
   .meta({ interface: "ResolveStep" });
 
 const otherStepSchemas = [

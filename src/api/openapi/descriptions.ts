@@ -1,6 +1,6 @@
 /**
  * The descriptions of schemas are the docstrings of their interfaces. The build writes those that
- * the document needs to `dist/descriptions.js`, which `#descriptions` names.
+ * the document needs to `dist/openapi/descriptions.js`, which `#descriptions` names.
  */
 
 /** The docstrings of a type and of its fields. */
