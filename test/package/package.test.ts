@@ -153,7 +153,7 @@ describe("the package", () => {
 
   test("contains the build, its declarations and the documentation, and nothing else", async () => {
     const belongs =
-      /^(dist\/[\w-]+\.js(\.map)?|dist\/[\w-]+\.LICENSE|dist\/demo\/\w+\.(html|css|svg)|dist\/web\/\w+\/(manifest\.json|texts\.json|widget\.js|assets\/[\w-]+\.(js|css))|dist\/types\/(src|adapters)\/.*\.d\.ts|docs\/[\w-]+\.md|docs\/images\/\w+\.png|examples\/storage\/\w+\.ts|package\.json|(README|CHANGELOG)\.md|LICENSE)$/;
+      /^(dist\/[\w-]+\.js(\.map)?|dist\/[\w-]+\.LICENSE|dist\/demo\/\w+\.(html|css|svg)|dist\/web\/\w+\/(manifest\.json|texts\.json|widget\.js|assets\/[\w-]+\.(js|css))|dist\/openapi\/descriptions\.js|dist\/types\/(src|adapters)\/.*\.d\.ts|docs\/[\w-]+\.md|docs\/images\/\w+\.png|examples\/storage\/\w+\.ts|package\.json|(README|CHANGELOG)\.md|LICENSE)$/;
     expect(paths.filter((path) => !belongs.test(path))).toEqual([]);
     const texts = ["README.md", "CHANGELOG.md", "LICENSE"];
     expect(paths).toEqual(expect.arrayContaining(texts));
