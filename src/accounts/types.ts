@@ -94,8 +94,6 @@ export const accountSchema = z
   })
   .meta({ id: "Account" });
 
-const nameField = name(200);
-
 const planField = z
   .strictObject({ name: name(64), requests_per_second: z.int().min(1).max(100_000) })
   .meta({ interface: "Plan" });
@@ -122,7 +120,7 @@ export interface CreateAccount {
 
 export const createAccountSchema = z
   .strictObject({
-    name: nameField,
+    name: name(200),
     plan: planField.optional(),
     time_zone: timeZoneField.optional(),
   })
@@ -149,7 +147,7 @@ export interface UpdateAccount {
 export const updateAccountSchema = z
   .strictObject({
     id: reference,
-    name: nameField.optional(),
+    name: name(200).optional(),
     plan: planField.optional(),
     time_zone: timeZoneField.nullable().optional(),
   })

@@ -34,8 +34,6 @@ import {
 /** The id that the host application uses for one of its people. */
 export const person: z.ZodString = name(200);
 
-const byId = { id: reference };
-
 /** Filters of the inbox. A conversation is shown if it passes all of them. */
 export interface InboxFilters {
   /** Only conversations with this status. All statuses by default. */
@@ -140,7 +138,7 @@ export interface UpdateConversation {
 export const updateConversationSchema = (limits: Limits) =>
   z
     .strictObject({
-      ...byId,
+      id: reference,
       status: conversationStatusSchema.optional(),
       snoozed_until: instant.optional(),
       priority: prioritySchema.optional(),
@@ -167,7 +165,7 @@ export interface AssignConversation {
 
 export const assignConversationSchema = z
   .strictObject({
-    ...byId,
+    id: reference,
     assignee: z
       .strictObject({ type: assigneeSchema.shape.type, id: person })
       .meta({ interface: "Assignee" })
@@ -188,7 +186,7 @@ export interface LabelConversation {
 }
 
 export const labelConversationSchema = z
-  .strictObject({ ...byId, labels: labelList })
+  .strictObject({ id: reference, labels: labelList })
   .meta({ id: "LabelConversation" });
 
 /** Why a conversation is handed off to people. The event `conversation.handoff` repeats it. */
@@ -203,7 +201,7 @@ export interface HandOffConversation {
 
 export const handOffConversationSchema = z
   .strictObject({
-    ...byId,
+    id: reference,
     reason: name(200),
     summary: text(2_000).optional(),
   })
@@ -216,7 +214,7 @@ export interface ThreadQuery extends PageQuery {
 }
 
 export const threadQuerySchema = z
-  .strictObject({ ...byId, ...pageFields })
+  .strictObject({ id: reference, ...pageFields })
   .meta({ interface: "ThreadQuery" });
 
 /** A note to add to a conversation. The contact never sees it. */
@@ -231,7 +229,7 @@ export interface AddNote {
 
 export const addNoteSchema = z
   .strictObject({
-    ...byId,
+    id: reference,
     body: name(10_000),
     author_id: person.optional(),
   })
