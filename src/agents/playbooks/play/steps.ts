@@ -80,8 +80,8 @@ function slotValuesOf(
 function* takeRun(step: RunActionStep, context: StepContext): TurnMoves<Outcome> {
   const input = context.frame.input ?? inputOf(step, context);
   if (!isShort(input)) {
-    const reason = `The input of ${step.action} has more than ${maxInputCharacters} characters as JSON.`;
-    return takeFailure(step, reason);
+    const limit = `${maxInputCharacters} characters as JSON`;
+    return takeFailure(step, `The input of ${step.action} has more than ${limit}.`);
   }
   const outcome = yield* act(step.action, input);
   switch (outcome.status) {
