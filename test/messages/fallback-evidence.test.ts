@@ -233,6 +233,18 @@ describe("an opt-out that only a carrier knows is recorded", () => {
     expect((await engine.contacts.get(contact_id)).opted_out).toBe(true);
   });
 
+  it("if a carrier refuses an attempt that its receipt has proved", async () => {
+    const answer = held<SendAnswer>();
+    const { clock, engine, lines, tell } = await overTwo([], { send: () => answer.promise });
+    const { id, contact_id } = await engine.messages.send(hello);
+    await clock.settle();
+    await tell(lines[0], "sent");
+    answer.answer(refuses);
+    await clock.settle();
+    expect((await engine.messages.get(id)).status).toBe("sent");
+    expect((await engine.contacts.get(contact_id)).opted_out).toBe(true);
+  });
+
   it.each([
     ["of the first carrier, after the second sent it", 0, "sent"],
     ["of the second carrier, after the first delivered it", 1, "delivered"],
@@ -246,7 +258,12 @@ describe("an opt-out that only a carrier knows is recorded", () => {
     expect((await engine.contacts.get(contact_id)).opted_out).toBe(true);
   });
 
-  it.each(["before its answer", "after its answer", "after another carrier sent the message"])(
+  it.each([
+    "before its answer",
+    "before its arrival and its answer",
+    "after its answer",
+    "after another carrier sent the message",
+  ])(
     "once for each attempt, so that a repeated receipt does not undo an opt-in: %s",
     async (when) => {
       const answer = held<SendAnswer>();
@@ -257,10 +274,11 @@ describe("an opt-out that only a carrier knows is recorded", () => {
       await clock.settle();
       const attempt = lines[0].attempt();
       const push = () => tell(lines[0], "undelivered", optedOut);
-      if (when === "before its answer") await push();
+      if (when.startsWith("before")) await push();
+      if (when === "before its arrival and its answer") await tell(lines[0], "delivered");
       answer.answer(when === "after another carrier sent the message" ? lost : accepted(attempt));
       await clock.settle();
-      if (when !== "before its answer") await push();
+      if (when.startsWith("after")) await push();
       expect((await engine.contacts.get(contact_id)).opted_out).toBe(true);
       await engine.contacts.setConsent(contact_id, "text", { status: "opted_in" });
       await clock.advance(1_000);

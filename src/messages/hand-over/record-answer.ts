@@ -7,6 +7,7 @@ import { listAttempts, type MessageAndAttempt } from "../attempts/attempts.ts";
 import {
   acceptedStatus,
   carrierError,
+  isOptOut,
   notBeforeOf,
   proved,
   type Reported,
@@ -96,8 +97,9 @@ function prefetchOutcome(
 
 /**
  * Returns the columns of an attempt that store an answer. Undefined if the answer does not count:
- * proof that the carrier had the message outranks it. A lost answer does not replace a refusal
- * either. If its commit is retried, a look-up may have found meanwhile that nothing was sent.
+ * proof that the carrier had the message outranks it, except for an opt-out. A lost answer does not
+ * replace a refusal either. If its commit is retried, a look-up may have found meanwhile that
+ * nothing was sent.
  */
 async function reportedBy(
   tx: Tx,
@@ -111,24 +113,24 @@ async function reportedBy(
     const columns = proved(attempt, { status, at: tx.now, error: null });
     return {
       ...columns,
-      // A receipt may have said already that the carrier did not deliver the message, and why.
-      error: columns.outcome === "undelivered" ? attempt.error : null,
+      // A receipt may have said already that the carrier did not deliver the message, and why. An
+      // opt-out must show that it is recorded.
+      error: columns.outcome === "undelivered" || isOptOut(attempt.error) ? attempt.error : null,
       provider_message_id:
         (await providerIdFor(tx, attempt, answer.provider_message_id)) ??
         attempt.provider_message_id,
     };
   }
-  if (attempt.evidence !== null) return undefined;
-  if (outcome === "ambiguous") {
-    return attempt.outcome === "rejected"
-      ? undefined
-      : { outcome, error: carrierError(answer.error, false) };
-  }
-  const { permanent, retry_after_ms } = answer;
+  const permanent = outcome === "rejected" && answer.permanent;
   const error = carrierError(answer.error, permanent);
+  // What the carrier says of the recipient counts although the attempt was not refused.
+  if (attempt.evidence !== null) return isOptOut(error) ? { error } : undefined;
+  if (outcome === "ambiguous") {
+    return attempt.outcome === "rejected" ? undefined : { outcome, error };
+  }
   // A commit can be retried after it succeeded unnoticed. The delay must not grow then.
   if (attempt.outcome === outcome && attempt.error?.code === error.code) return undefined;
-  const not_before = notBeforeOf(retry_after_ms, tx.now);
+  const not_before = notBeforeOf(answer.retry_after_ms, tx.now);
   if (attempt.answered_at === null || permanent) return { outcome, error, not_before };
   // The pause before the next attempt begins with the refusal, and not when the answer was lost.
   const made = await listAttempts(tx, message);
