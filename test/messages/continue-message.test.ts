@@ -4,7 +4,7 @@ import { memory } from "../../adapters/storage/memory/index.ts";
 import type { SendAnswer } from "../../src/ports/transport.ts";
 import { accepted, busy, carrier, held, lost, providerId } from "../support/engines/carrier.ts";
 import { hello, overTwo, unavailable } from "../support/engines/over-two.ts";
-import { world } from "../support/engines/world.ts";
+import { stopped, world } from "../support/engines/world.ts";
 
 describe("a message that is `sent` because of a first carrier's receipt goes on when that carrier reports `undelivered`", () => {
   const onceLost = (second: SendAnswer | Promise<SendAnswer>) =>
@@ -84,6 +84,22 @@ it("a canceled message is not sent over another carrier, whatever the one that r
   await clock.advance(120_000);
   expect((await engine.messages.get(id)).status).toBe("undelivered");
   expect(lines.map(({ calls }) => calls.length)).toEqual([1, 1]);
+});
+
+it("a message that was canceled after a carrier gave it up stays canceled when that is reported again", async () => {
+  const { clock, engine, lines } = await overTwo(["undelivered"], {
+    send: () => new Promise(() => {}),
+  });
+  const { id } = await engine.messages.send(hello);
+  await clock.settle();
+  const report = (by: "attempt" | "both") =>
+    lines[0].report("undelivered", { by, error: unavailable });
+  await report("attempt");
+  await engine.messages.cancel(id);
+  await report("attempt");
+  await report("both");
+  expect((await engine.messages.get(id)).status).toBe("canceled");
+  expect((await engine.events.list({ type: "message.failed" })).data).toEqual([]);
 });
 
 it("a message that waits for a retry over a carrier goes to another one if that carrier gives it up", async () => {
@@ -236,4 +252,23 @@ describe("a message that a carrier gave up because of its content", () => {
     expect(lines[1].calls).toHaveLength(1);
     expect((await engine.messages.get(id)).status).toBe("undelivered");
   });
+});
+
+it("a message that goes on with an attempt over a transport that the engine lacks becomes `unconfirmed` when another engine has it", async () => {
+  const { clock, started } = world();
+  const storage = memory();
+  const [first, second] = [carrier({ send: () => lost }), carrier({ name: "second" })];
+  const routes = [{ transports: ["sandbox", "second"], fallBackAfter: ["ambiguous" as const] }];
+  const one = await started(storage, { transports: [first, second], routes });
+  const { id } = await one.messages.send(hello);
+  await clock.settle();
+  await first.report("sent");
+  await stopped(one, clock);
+  const other = await started(storage, { transports: [second] });
+  await second.report("undelivered", { error: unavailable });
+  expect(await other.messages.get(id)).toMatchObject({ status: "sent", transport: "sandbox" });
+  await stopped(other, clock);
+  const last = await started(storage, { transports: [first, second], routes });
+  await clock.advance(3_700_000);
+  expect((await last.messages.get(id)).status).toBe("unconfirmed");
 });

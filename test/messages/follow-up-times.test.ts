@@ -28,6 +28,13 @@ it("an accepted attempt is followed up only while its message is sent", () => {
   }
 });
 
+it("while a message is ambiguous, only its lost attempts are looked up", () => {
+  for (const outcome of ["rejected", "undelivered", "ambiguous"] as const) {
+    const at = nextFollowUpAt({ ...attempt, outcome }, "ambiguous", factsByTransport, 1_000);
+    expect([outcome, at !== undefined]).toEqual([outcome, outcome === "ambiguous"]);
+  }
+});
+
 it("a look-up waits for its time after the clock was set back", () => {
   for (const now of [-3_600_000, -1, 0, 59_999]) {
     expect(nextFollowUpAt(attempt, "sent", factsByTransport, now)).toBe(60_000);

@@ -28,16 +28,22 @@ const lookupDelays = [10_000, 30_000, 120_000, 600_000, 3_600_000, 14_400_000] a
  */
 export const maxAbsenceMs = 72 * 3_600_000;
 
-/** Whether a message with this status may need a look-up or the end of its wait for receipts. */
-export function needsFollowUp(status: MessageRow["status"]): boolean {
-  return status === "ambiguous" || status === "sent";
+/**
+ * Whether an attempt may need a look-up or the end of its wait for receipts, with this status of its
+ * message. Of an ambiguous message, only the attempts whose answers are lost need look-ups.
+ */
+export function needsFollowUp(
+  { outcome }: Pick<AttemptRow, "outcome">,
+  status: MessageRow["status"],
+): boolean {
+  return status === "sent" || (status === "ambiguous" && outcome === "ambiguous");
 }
 
 /**
  * Returns when the follow-up job of an attempt runs first, in milliseconds since the epoch: for a
  * look-up, or when the wait for receipts ends. Undefined if neither is needed, or if a lost answer
  * belongs to a transport that cannot look up attempts. If this engine lacks the transport, the job
- * of a lost answer waits for an engine that has it.
+ * waits for an engine that has it, which knows the times.
  */
 export function firstFollowUpAt(
   attempt: AttemptRow,
@@ -55,6 +61,7 @@ export function firstFollowUpAt(
       : now + afterLostAnswerMs;
   }
   if (status !== "sent" || basis !== attempt.number) return undefined;
+  if (!factsByTransport.has(attempt.transport)) return now;
   const at = nextFollowUpAt(attempt, status, factsByTransport, now);
   // After a receipt, the call may still run until its lease ends, and its answer may never come.
   return at === undefined || attempt.answered_at !== null ? at : Math.max(at, attempt.leased_until);
@@ -63,9 +70,9 @@ export function firstFollowUpAt(
 /**
  * Returns when the follow-up job runs again: for a look-up, or when the wait for receipts ends.
  * Look-ups whose time has passed are left out, so that an outage does not end with all of them at
- * once. Undefined if the message's status needs no follow-up, if all look-ups of a lost answer have
- * been made or its transport cannot make them, if the transport has no receipts, or if this engine
- * lacks the transport. `foundNothing` tells whether a look-up has just found nothing.
+ * once. Undefined if the attempt needs no follow-up, if all look-ups of a lost answer have been
+ * made or its transport cannot make them, if the transport has no receipts, or if this engine lacks
+ * the transport. `foundNothing` tells whether a look-up has just found nothing.
  */
 export function nextFollowUpAt(
   attempt: AttemptRow,
@@ -75,13 +82,13 @@ export function nextFollowUpAt(
   foundNothing = false,
 ): number | undefined {
   const facts = factsByTransport.get(attempt.transport);
-  if (facts === undefined) return undefined;
+  if (facts === undefined || !needsFollowUp(attempt, status)) return undefined;
   if (status === "ambiguous") {
     if (!facts.canLookUp) return undefined;
     const delay = lookupDelays[attempt.lookups - 1];
     return delay === undefined ? undefined : now + delay;
   }
-  if (status !== "sent" || facts.receipts === "none") return undefined;
+  if (facts.receipts === "none") return undefined;
   const { lookups_ms, timeout_ms } = facts.receipts;
   const times = facts.canLookUp ? lookups_ms.filter((each) => each < timeout_ms) : [];
   const age = now - attempt.started_at;

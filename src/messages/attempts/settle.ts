@@ -53,9 +53,12 @@ export async function settle(
   const others = stored.filter(({ id }) => id !== attempt.id);
   const made = [...others, changed].toSorted((a, b) => a.number - b.number);
   const last = made.at(-1) ?? changed;
-  const outcome = outcomeOf(before, made, tx.now, () =>
-    nextAttempt(services, before, made, last, tx.now),
-  );
+  // Whoever canceled the message knew what was reported before. Only news changes its status.
+  const isNews = changed.evidence?.status !== attempt.evidence?.status;
+  const outcome =
+    before.status === "canceled" && !isNews
+      ? undefined
+      : outcomeOf(before, made, tx.now, () => nextAttempt(services, before, made, last, tx.now));
   const after = outcome && (await writeIfNew(tx, before, outcome));
   if (after === undefined && !differs(attempt, columns)) return pair;
   // Commands that choose a next attempt read all attempts and write the message. The message is

@@ -190,8 +190,8 @@ async function leaveToOthers(tx: Tx, services: Services, claim: Claim<"follow-up
   const pair = await findMessageAndAttempt(tx, claim);
   if (pair === undefined || waitsForOther(pair)) return finish(tx, claim);
   const endsAt = pair.attempt.started_at + maxAbsenceMs;
-  const { message } = await endReceiptWait(tx, services, pair, endsAt);
-  const isOver = tx.now >= endsAt || !needsFollowUp(message.status);
+  const { message, attempt } = await endReceiptWait(tx, services, pair, endsAt);
+  const isOver = tx.now >= endsAt || !needsFollowUp(attempt, message.status);
   await finish(tx, claim, isOver ? {} : { againAt: tx.now + waitForTransportMs });
 }
 

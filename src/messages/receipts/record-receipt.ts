@@ -4,11 +4,11 @@ import type { Receipt, ReceiptSubject, Seen } from "../../ports/index.ts";
 import { arm, finish, prefetchJob, type Claim } from "../../queue/index.ts";
 import type { Tx, UnscopedTx } from "../../store/index.ts";
 import type { MessageAndAttempt } from "../attempts/attempts.ts";
-import { settle } from "../attempts/settle.ts";
 import { earlyReceiptJob } from "../job-orders.ts";
 import {
   attemptById,
   attemptByProviderId,
+  attempts,
   earlyReceipts,
   earlyReceiptsOf,
   messageById,
@@ -53,7 +53,7 @@ export async function recordReceipt(
   // A transport can report only on its own attempts.
   if (message === undefined || attempt.transport !== transport) return "unknown";
   const pair = { message, attempt };
-  const withId = await learnProviderId(tx, services, pair, subject);
+  const withId = await learnProviderId(tx, pair, subject);
   const updated = await applyReceipts(tx, services, withId, [receipt]);
   if (withId !== pair) await applyEarlyReceipts(tx, services, updated);
   return "recorded";
@@ -74,20 +74,20 @@ function findAttempt(
 }
 
 /**
- * Gives the attempt the receipt's provider id, and the message if it names this attempt's carrier.
- * Returns the same pair if the attempt has an id, or if another attempt has this one.
+ * Gives the attempt the receipt's provider id. The receipt then gives it to the message, if that is
+ * based on the attempt. Returns the same pair if the attempt has an id, or if another attempt has
+ * this one.
  */
 async function learnProviderId(
   tx: Tx,
-  services: Services,
   pair: MessageAndAttempt,
   subject: ReceiptSubject,
 ): Promise<MessageAndAttempt> {
-  const { attempt } = pair;
+  const { message, attempt } = pair;
   if (attempt.provider_message_id !== null || !subject.provider_message_id) return pair;
   const provider_message_id = await providerIdFor(tx, attempt, subject.provider_message_id);
   if (provider_message_id === null) return pair;
-  return settle(tx, services, pair, { provider_message_id });
+  return { message, attempt: tx.update(attempts, attempt, { provider_message_id }) };
 }
 
 /**
