@@ -16,8 +16,8 @@ export const receiptStatusSchema = z.enum(["sent", "delivered", "undelivered", "
 
 /**
  * Why a receipt changed nothing. `duplicate`: the same receipt came before. `already_known`: the
- * status was known before. `outranked`: a higher status is known. `superseded`: a later attempt
- * replaced the receipt's attempt.
+ * status was known before. `outranked`: a higher status is known. `superseded`: the status of the
+ * message is based on another attempt.
  */
 export type IgnoredReason = "duplicate" | "already_known" | "outranked" | "superseded";
 
@@ -25,8 +25,8 @@ export const ignoredReasonSchema = z
   .enum(["duplicate", "already_known", "outranked", "superseded"])
   .describe(
     "Why a receipt changed nothing. `duplicate`: the same receipt came before. `already_known`: " +
-      "the status was known before. `outranked`: a higher status is known. `superseded`: a later " +
-      "attempt replaced the receipt's attempt.",
+      "the status was known before. `outranked`: a higher status is known. `superseded`: the " +
+      "status of the message is based on another attempt.",
   );
 
 /** The status of the message changed. */
