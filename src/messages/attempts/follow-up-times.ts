@@ -29,8 +29,8 @@ const lookupDelays = [10_000, 30_000, 120_000, 600_000, 3_600_000, 14_400_000] a
 export const maxAbsenceMs = 72 * 3_600_000;
 
 /**
- * Whether an attempt may need a look-up or the end of its wait for receipts, with this status of its
- * message. Of an ambiguous message, only the attempts whose answers are lost need look-ups.
+ * Whether an attempt may need a look-up or the end of its wait for receipts while its message has
+ * this status. Of an ambiguous message, only the attempts whose answers are lost need look-ups.
  */
 export function needsFollowUp(
   { outcome }: Pick<AttemptRow, "outcome">,

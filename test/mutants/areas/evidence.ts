@@ -81,9 +81,8 @@ export const evidence = inArea("evidence", [
       "With a carrier that cannot look messages up, a message whose receipt never comes stays " +
       "`sent` for ever.",
     file: "src/messages/attempts/follow-up-times.ts",
-    find: 'if (status !== "sent" || facts.receipts === "none") return undefined;',
-    replace:
-      'if (status !== "sent" || facts.receipts === "none" || !facts.canLookUp) return undefined;',
+    find: 'if (facts.receipts === "none") return undefined;',
+    replace: 'if (facts.receipts === "none" || !facts.canLookUp) return undefined;',
     tests: ["test/messages/follow-up-times.test.ts", "test/messages/messages.test.ts"],
   },
 ]);
