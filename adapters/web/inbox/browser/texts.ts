@@ -267,7 +267,7 @@ export const t = defineTexts({
   ignoredDuplicate: "the same receipt came before",
   ignoredAlreadyKnown: "the status was known before",
   ignoredOutranked: "a higher status is known",
-  ignoredSuperseded: "a later attempt replaced this one",
+  ignoredSuperseded: "the status is based on another attempt",
   timelineLookup: "Asked the carrier: {outcome}",
   lookupSent: "it has the message",
   lookupNotSent: "it never received the message",

@@ -73,5 +73,5 @@ export const messagePageTexts = {
   ignoredDuplicate: "The same receipt came before.",
   ignoredKnown: "The status was known before.",
   ignoredOutranked: "A higher status is known.",
-  ignoredSuperseded: "A later attempt replaced the receipt's attempt.",
+  ignoredSuperseded: "The status is based on another attempt.",
 } satisfies Texts;
