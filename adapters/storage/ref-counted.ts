@@ -1,4 +1,8 @@
 import { TidingsError } from "../../src/kernel/index.ts";
+import { pause } from "./pause.ts";
+
+/** How long the calls in progress may take once the engine should have stopped, in milliseconds. */
+const maxLateMs = 2_000;
 
 /** The resources of an open storage, and how they are closed. */
 export interface Closable {
@@ -13,6 +17,8 @@ export interface Closable {
  */
 export class RefCounted<T extends Closable> {
   #count = 0;
+  /** How many of the engines should have stopped by now. */
+  #late = 0;
   #opening: Promise<void> | undefined;
   #opened: T | undefined;
 
@@ -54,6 +60,18 @@ export class RefCounted<T extends Closable> {
     this.#opened = undefined;
     this.#opening = undefined;
     await closing?.close();
+  }
+
+  /**
+   * Calls `abandon` unless the engine stops in time. While other engines use the storage that need
+   * not stop yet, their calls must not fail, so this one waits, too.
+   */
+  async abandonLate(stopped: AbortSignal, abandon: () => void): Promise<void> {
+    this.#late++;
+    do await pause(maxLateMs, stopped);
+    while (!stopped.aborted && this.#count > this.#late);
+    this.#late--;
+    if (!stopped.aborted) abandon();
   }
 
   async #connect(connect: () => Promise<T>): Promise<void> {

@@ -88,4 +88,16 @@ describe.each(places)("on $name, while another transaction holds a lock, an engi
     const { data } = await two.messages.list({ limit: 10 });
     expect(data).toHaveLength(2);
   });
+
+  it("stops in time also if another one on the same storage object stops too", async () => {
+    const place = await open();
+    const storage = place.connect();
+    const both = [await started(storage, carrier()), await started(storage, carrier())];
+    await place.lock();
+    const sending = both.map((each) => each.messages.send(hello));
+    const stopping = both.map((each) => each.stop({ deadlineMs: 100 }));
+    const stopped = Promise.all(stopping).then(() => "stopped");
+    expect(await Promise.race([stopped, sleep(8_000, "waits")])).toBe("stopped");
+    for (const { status } of await Promise.allSettled(sending)) expect(status).toBe("rejected");
+  });
 });

@@ -11,7 +11,6 @@ import {
   type StorageCapabilities,
   type StoragePort,
 } from "../../../src/ports/index.ts";
-import { abandonLate } from "../abandon-late.ts";
 import { OpenTransactions } from "../open-transactions.ts";
 import { RefCounted } from "../ref-counted.ts";
 import type { PostgresClient, PostgresPool } from "./connections/driver.ts";
@@ -151,11 +150,7 @@ export class PostgresStorage<Client extends PostgresClient> implements StoragePo
 
   /** The server rolls back what is not committed. */
   async abandonUnless(stopped: AbortSignal): Promise<void> {
-    await abandonLate(
-      stopped,
-      () => this.#shared.isShared,
-      () => this.#pool.abandon(),
-    );
+    await this.#shared.abandonLate(stopped, () => this.#pool.abandon());
   }
 
   async close(): Promise<void> {

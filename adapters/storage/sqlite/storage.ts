@@ -4,7 +4,6 @@ import { setImmediate } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import { TidingsError } from "../../../src/kernel/index.ts";
 import type { Access, EngineLocks, Group, Schema, StoragePort } from "../../../src/ports/index.ts";
-import { abandonLate } from "../abandon-late.ts";
 import { CommitListeners } from "../commit-listeners.ts";
 import { OpenTransactions } from "../open-transactions.ts";
 import { RefCounted } from "../ref-counted.ts";
@@ -140,13 +139,9 @@ export class SqliteStorage implements StoragePort<DatabaseSync> {
   }
 
   async abandonUnless(stopped: AbortSignal): Promise<void> {
-    await abandonLate(
-      stopped,
-      () => this.#shared.isShared,
-      () => {
-        this.#isAbandoned = true;
-      },
-    );
+    await this.#shared.abandonLate(stopped, () => {
+      this.#isAbandoned = true;
+    });
   }
 
   async close(): Promise<void> {
