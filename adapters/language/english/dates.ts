@@ -56,7 +56,7 @@ const monthForms =
   "sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?";
 const nearDays = "today|tomorrow|tmrw|tmr";
 /** Words that name the days on one side of a day: "I am away until Friday". */
-const bounds = "before|after|until|till?|from|since";
+const bounds = "before|after|until|till?|through|thru|up to|from|starting|since";
 
 /**
  * Words by which a day is not the one that it names, or only one of several: "a week tomorrow",
@@ -69,6 +69,7 @@ const pointsElsewhere = new RegExp(
     " days? or ",
     ` (?:plus|minus|and) (?:a|\\d+|${units.join("|")}) days? `,
     " (?:after next|or (?:the )?(?:next|following)) | next $",
+    " (?:onwards?|or (?:later|earlier|sooner)) ",
     " (?:first|second|third|fourth|last|past|previous|following) " +
       `(?:${weekdayForms}|${monthForms}) `,
     ` (?:${bounds}) (?:(?:the|this|next) )?(?:${weekdayForms}|${nearDays}) `,
@@ -193,6 +194,8 @@ interface Weekday {
   readonly weekday: number;
   /** Whether it is called "this Friday". */
   readonly isThis: boolean;
+  /** Whether it is called "Friday this week". */
+  readonly isThisWeek: boolean;
   readonly isNextWeek: boolean;
 }
 
@@ -207,6 +210,7 @@ function weekdaysIn(words: string): Weekday[] {
     ([, which = "", name = ""]) => ({
       weekday: weekdayNames.indexOf(name.slice(0, 3)) + 1,
       isThis: which === "this ",
+      isThisWeek: words.includes(" this week "),
       isNextWeek: isNextWeek || which === "next ",
     }),
   );
@@ -228,10 +232,11 @@ function bareDays(text: string): number[] {
 
 /**
  * The first such day after today, or the one of the week that begins on the coming Monday. On a
- * Friday, "this Friday" could be either of two days.
+ * Friday, "this Friday" could be either of two days, and "Thursday this week" is over.
  */
-function dayOn({ weekday, isThis, isNextWeek }: Weekday, today: Day): NamedDay {
+function dayOn({ weekday, isThis, isThisWeek, isNextWeek }: Weekday, today: Day): NamedDay {
   if (isThis && weekday === today.dayOfWeek) return null;
+  if (isThisWeek && weekday <= today.dayOfWeek) return null;
   const monday = today.add({ days: 8 - today.dayOfWeek });
   if (isNextWeek) return monday.add({ days: weekday - 1 });
   return today.add({ days: ((weekday - today.dayOfWeek + 6) % 7) + 1 });
