@@ -24,7 +24,7 @@ export function findUnanswered(
   conversation: ConversationRow,
   { heard_through }: Pick<AgentSessionRow, "heard_through">,
 ): Promise<readonly MessageRow[]> {
-  return withoutAnswer(tx, conversation, "person", { after: heard_through });
+  return latestUnanswered(tx, conversation, "person", { after: heard_through });
 }
 
 /**
@@ -39,10 +39,10 @@ export async function unansweredSince(
   const session = await tx.get(agentSessionOf, [conversation.id]);
   if (session === undefined) return null;
   const since = { after: session.heard_through };
-  const latest = await withoutAnswer(tx, conversation, "anybody", since);
+  const latest = await latestUnanswered(tx, conversation, "anybody", since);
   const isCut = latest.length === maxUnanswered;
   const [first] = isCut
-    ? await withoutAnswer(tx, conversation, "anybody", { ...since, max: maxSearched })
+    ? await latestUnanswered(tx, conversation, "anybody", { ...since, max: maxSearched })
     : latest;
   return first?.created_at ?? null;
 }
@@ -52,7 +52,7 @@ export async function unansweredSince(
  * is the first that neither an agent, nor a person, nor the host application has answered.
  */
 export async function answeredThrough(tx: Tx, conversation: ConversationRow): Promise<number> {
-  const [first] = await withoutAnswer(tx, conversation, "anybody");
+  const [first] = await latestUnanswered(tx, conversation, "anybody");
   return first === undefined ? lastSequence(conversation) : first.sequence - 1;
 }
 
@@ -100,7 +100,8 @@ export async function messageToAnswer(
 
 type Answerer = "person" | "anybody";
 
-async function withoutAnswer(
+/** Returns those of the contact's latest messages that are not answered, oldest first. */
+async function latestUnanswered(
   tx: Tx,
   conversation: ConversationRow,
   by: Answerer,

@@ -74,9 +74,10 @@ export const listConversationRuns: Query<ListConversationRuns, Page<Run>> = {
   },
 };
 
-/** Where to find the runs of a list. Few of them wait for an approval: they have indexes. */
+/** Where a list finds its runs. */
 interface Ranges {
   readonly all: Pick<RangeList<RunRow>, "index" | "prefix">;
+  /** Those that wait for an approval. They are few, so they have indexes of their own. */
   readonly awaiting: Ranges["all"];
 }
 
@@ -89,7 +90,7 @@ const rangesInConversation = (id: string): Ranges => ({
 
 interface RunList extends Ranges {
   readonly operation: string;
-  /** Its other fields are filters, to which a cursor belongs. */
+  /** All fields but `limit` and `cursor` are filters. A cursor is valid only with the same ones. */
   readonly input: ListAllRuns;
   readonly agent_id?: string;
 }

@@ -161,7 +161,10 @@ function* moveOn(
   yield* enter([moved]);
 }
 
-/** Notes that nothing follows the innermost steps: the first is left for `exit`. */
+/**
+ * Leaves so many of the innermost steps, which nothing follows in this turn: the innermost for
+ * `exit`, and the steps that called it for `outer`.
+ */
 function* leaveInner(count: number, exit: StepExit, outer: StepExit): TurnMoves<void> {
   for (let place = 0; place < count; place++) yield* leave(place === 0 ? exit : outer, null);
 }

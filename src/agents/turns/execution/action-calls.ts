@@ -286,7 +286,7 @@ export class ActionCalls {
     return after;
   }
 
-  /** Commits what was recorded. Retries while the storage is down, until the engine stops. */
+  /** Commits the record of a call, with retries: only this process knows whether it was made. */
   #commit<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
     const { runtime, begun } = this.#options;
     const { store, clock } = runtime;
