@@ -108,6 +108,7 @@ export class CarrierCore {
     );
     this.#settings.onCall?.(call);
     this.calls.push(call);
+    this.#world?.calls.push(call);
     this.#issueReceipts(connection, call, receiptsOf(outcome));
     return answerTo(outcome, call.provider_message_id);
   }

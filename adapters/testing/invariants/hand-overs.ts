@@ -3,7 +3,6 @@ import type { Event, Message } from "../../entry.ts";
 import type { CarrierCall } from "../carrier/script.ts";
 import type { Finding, World } from "../world/types.ts";
 import {
-  allCalls,
   eventsIn,
   handleOf,
   isAccepted,
@@ -15,7 +14,7 @@ import {
 
 export async function nothingHandedOverTwice(world: World): Promise<Finding | undefined> {
   const seen = new Set<string>();
-  for (const { message } of allCalls(world).filter(isAccepted)) {
+  for (const { message } of world.calls.filter(isAccepted)) {
     const { message_id: id } = message;
     if (seen.has(id)) {
       return { description: `the carrier accepted ${id} more than once`, about: [id] };

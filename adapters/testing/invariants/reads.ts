@@ -16,11 +16,6 @@ export interface WorldScope {
   readonly calls: readonly CarrierCall[];
 }
 
-/** All calls that reached carriers. The transports of one carrier share its calls. */
-export function allCalls({ carriers }: World): readonly CarrierCall[] {
-  return [...new Set(carriers.flatMap(({ calls }) => calls))];
-}
-
 /** Whether the carrier accepted the message of a call. It then sends it. */
 export function isAccepted({ provider_message_id }: CarrierCall): boolean {
   return provider_message_id !== null;
@@ -29,7 +24,7 @@ export function isAccepted({ provider_message_id }: CarrierCall): boolean {
 /** Every account in each mode. */
 export async function scopesOf(world: World): Promise<readonly WorldScope[]> {
   const accounts = await allItems(world.engine().accounts.list(fullPages));
-  const calls = Map.groupBy(allCalls(world), ({ message }) => nameOf(message));
+  const calls = Map.groupBy(world.calls, ({ message }) => nameOf(message));
   return accounts
     .flatMap(({ id: account_id }) => modeSchema.options.map((mode) => ({ account_id, mode })))
     .map((scope) => ({ ...scope, calls: calls.get(nameOf(scope)) ?? [] }));

@@ -3,7 +3,6 @@ import type { Message, Mode } from "../../entry.ts";
 import { quoted } from "../world/story.ts";
 import type { Finding, World } from "../world/types.ts";
 import {
-  allCalls,
   allItems,
   eventsIn,
   fullPages,
@@ -65,7 +64,7 @@ async function readStored(world: World): Promise<Stored> {
 
 /** In sandbox mode, a carrier knows the account of a text only if it answers a message. */
 function isFor(world: World, { from, to, at }: InboundMessage, { address, mode }: Sender): boolean {
-  const isAnswer = allCalls(world).some(
+  const isAnswer = world.calls.some(
     (call) => call.message.to === from && call.message.from === to && call.at <= at,
   );
   return address === to && (mode === "live" || isAnswer);

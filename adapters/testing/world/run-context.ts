@@ -1,4 +1,5 @@
 import type { Clock } from "../../../src/ports/index.ts";
+import type { CarrierCall } from "../carrier/script.ts";
 import type { Dice } from "../simulated/dice.ts";
 import type { VirtualClock } from "../simulated/virtual-clock.ts";
 import type { EngineRun, ProcessRun } from "./engine-run.ts";
@@ -22,6 +23,8 @@ export interface WorldContext {
   readonly maxYields: number;
   /** The ids of the engine locks that are held, as the storage sees it. */
   readonly heldLocks: Set<string>;
+  /** The calls that reached the scripted carriers, in order. */
+  readonly calls: CarrierCall[];
   /** What the engines logged. */
   readonly log: LogLine[];
   /** The runs of engines that watch the storage. */

@@ -1,6 +1,7 @@
 /** What users see of a world. */
 import type { StoragePort } from "../../../src/ports/index.ts";
 import type { MessagingEngine, StopOptions } from "../../entry.ts";
+import type { CarrierCall } from "../carrier/script.ts";
 import type { ScriptedCarrier } from "../carrier/scripted-carrier.ts";
 import type { ScriptedModel } from "../model/scripted-model.ts";
 import type { ScriptedReceiver } from "../receiver/scripted-receiver.ts";
@@ -111,6 +112,8 @@ export interface World<Tx extends object | undefined = object | undefined> exten
   readonly faults: Partial<FaultRates>;
   /** The scripted carriers. */
   readonly carriers: readonly ScriptedCarrier[];
+  /** The calls that reached the scripted carriers, in order. */
+  readonly calls: readonly CarrierCall[];
   /** The receivers of webhooks. */
   readonly receiver: ScriptedReceiver;
   /** The model of agents. */

@@ -1,6 +1,7 @@
 import { hourMs } from "../../../src/kernel/index.ts";
 import type { StoragePort } from "../../../src/ports/index.ts";
 import { MessagingEngine, type StopOptions } from "../../entry.ts";
+import type { CarrierCall } from "../carrier/script.ts";
 import type { ScriptedCarrier } from "../carrier/scripted-carrier.ts";
 import { scriptedModel, type ScriptedModel } from "../model/scripted-model.ts";
 import { scriptedReceiver, type ScriptedReceiver } from "../receiver/scripted-receiver.ts";
@@ -96,6 +97,7 @@ class EngineWorld<Tx extends object | undefined> implements World<Tx> {
       maxYields: this.dice.between(0, 3),
       heldLocks: new Set(),
       watchers: new Set(),
+      calls: [],
       log: [],
       healed: () => new Promise((resolve) => this.#onHeal.push(resolve)),
     };
@@ -130,6 +132,10 @@ class EngineWorld<Tx extends object | undefined> implements World<Tx> {
 
   get carriers(): readonly ScriptedCarrier[] {
     return this.#transports.filter((each) => typeof each !== "function");
+  }
+
+  get calls(): readonly CarrierCall[] {
+    return this.#context.calls;
   }
 
   get log(): readonly LogLine[] {
