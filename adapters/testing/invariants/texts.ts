@@ -2,14 +2,7 @@ import type { InboundMessage } from "../../../src/ports/index.ts";
 import type { Message, Mode } from "../../entry.ts";
 import { quoted } from "../world/story.ts";
 import type { Finding, World } from "../world/types.ts";
-import {
-  allItems,
-  eventsIn,
-  fullPages,
-  handleOf,
-  messagesIn,
-  scopesOf,
-} from "./reads.ts";
+import { allItems, eventsIn, fullPages, handleOf, messagesIn, scopesOf } from "./reads.ts";
 
 /** What engines have stored, of all accounts. */
 interface Stored {

@@ -38,8 +38,7 @@ async function sentOne(storage: StoragePort<undefined> = memory()): Promise<Sent
 }
 
 /** The world as if its carrier had got other calls. */
-const withCalls = ({ w }: Sent, calls: readonly CarrierCall[]): World =>
-  over(w, { calls });
+const withCalls = ({ w }: Sent, calls: readonly CarrierCall[]): World => over(w, { calls });
 
 test("the laws hold for a carrier with two transports", async () => {
   const carrier = scriptedCarrier();
