@@ -47,21 +47,23 @@ export function writesTo(collection: Collection, kind?: Write["kind"]): (write: 
 
 /**
  * The storage, which calls `overtake` ahead of the first commit with such a write, and waits for
- * it. The test fails if there is no such commit.
+ * it. The test fails if there is no such commit, or if `overtake` fails: an engine repeats a commit
+ * that failed, and would hide that.
  */
 export function overtaken<Tx extends object | undefined>(
   storage: StoragePort<Tx>,
   isMoment: (write: Write) => boolean,
   overtake: () => unknown,
 ): StoragePort<Tx> {
-  let isOver = false;
-  onTestFinished(() => {
-    if (!isOver) throw new Error("No commit was overtaken.");
+  let overtaking: Promise<unknown> | undefined;
+  onTestFinished(async () => {
+    if (overtaking === undefined) throw new Error("No commit was overtaken.");
+    await overtaking;
   });
   return beforeCommits(storage, async (writes) => {
-    if (isOver || !writes.some(isMoment)) return;
-    isOver = true;
-    await overtake();
+    if (overtaking !== undefined || !writes.some(isMoment)) return;
+    overtaking = (async () => overtake())();
+    await overtaking;
   });
 }
 
