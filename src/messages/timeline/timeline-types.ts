@@ -23,11 +23,7 @@ export type IgnoredReason = "duplicate" | "already_known" | "outranked" | "super
 
 export const ignoredReasonSchema = z
   .enum(["duplicate", "already_known", "outranked", "superseded"])
-  .describe(
-    "Why a receipt changed nothing. `duplicate`: the same receipt came before. `already_known`: " +
-      "the status was known before. `outranked`: a higher status is known. `superseded`: the " +
-      "status of the message is based on another attempt.",
-  );
+  .meta({ interface: "IgnoredReason" });
 
 /** The status of the message changed. */
 export interface TimelineTransition {
