@@ -1,13 +1,84 @@
 /** How the engine stores what a carrier answers and reports. */
 import { expect, it } from "vitest";
 import {
+  acceptedStatus,
+  answerLost,
   carrierError,
   evidenceOf,
+  givenUp,
+  isOptOut,
   notBeforeOf,
+  proved,
   withValidTime,
 } from "../../src/messages/attempts/carrier-reports.ts";
+import type { AttemptRow } from "../../src/messages/rows.ts";
+import type { CarrierErrorCode } from "../../src/ports/carrier-errors.ts";
 
 const now = 1_000_000;
+
+const reason = (code: CarrierErrorCode, permanent: boolean) =>
+  carrierError({ code, message: "No." }, permanent);
+
+it("an acceptance proves the arrival only if the carrier sends no receipts", () => {
+  const facts = { channels: ["sms"], modes: ["live"], canLookUp: true } as const;
+  const factsByTransport = new Map([
+    ["silent", { ...facts, receipts: "none" }],
+    ["telling", { ...facts, receipts: "push" }],
+  ]) as never;
+  const statuses = ["silent", "telling", "removed"].map((transport) =>
+    acceptedStatus(factsByTransport, { transport }),
+  );
+  expect(statuses).toEqual(["delivered", "sent", "sent"]);
+});
+
+it("an attempt whose carrier had the message is accepted, unless the carrier gave it up", () => {
+  const sent = { status: "sent", at: now, error: null } as const;
+  const undelivered = { status: "undelivered", at: now, error: reason("unknown", false) } as const;
+  const outcomes = [sent, undelivered].map((each) => proved({ evidence: null }, each).outcome);
+  expect(outcomes).toEqual(["accepted", "undelivered"]);
+});
+
+it("a lost answer does not say that the message cannot be sent", () => {
+  expect(answerLost).toEqual({
+    code: "answer_lost",
+    message: "The carrier's answer was lost; the message may have been sent.",
+    permanent: false,
+    stage: "carrier",
+    provider_code: null,
+  });
+});
+
+it("a refusal is an opt-out if it is final", () => {
+  expect(isOptOut(reason("opted_out", true))).toBe(true);
+  for (const other of [null, reason("opted_out", false), reason("filtered", true)]) {
+    expect(isOptOut(other)).toBe(false);
+  }
+});
+
+it("an attempt that was given up keeps its first error, and the refusal of the message", () => {
+  const [lost, optOut] = [answerLost, reason("opted_out", true)];
+  const [filtered, landline] = [reason("filtered", true), reason("landline", true)];
+  const unavailable = reason("carrier_unavailable", false);
+  const after = (
+    outcome: AttemptRow["outcome"],
+    [error, reported_error]: readonly (typeof lost | null)[],
+    reported: typeof lost,
+  ) => {
+    const attempt = { outcome, error, reported_error } as AttemptRow;
+    const columns = givenUp(attempt, reported);
+    return [columns.error, columns.reported_error];
+  };
+  expect(after("accepted", [null, null], filtered)).toEqual([filtered, filtered]);
+  expect(after("ambiguous", [lost, null], unavailable)).toEqual([lost, unavailable]);
+  expect(after("ambiguous", [lost, null], optOut)).toEqual([optOut, optOut]);
+  // A fault of the carrier does not take back that it refused the message.
+  expect(after("rejected", [filtered, null], unavailable)).toEqual([filtered, filtered]);
+  expect(after("undelivered", [lost, filtered], unavailable)).toEqual([lost, filtered]);
+  expect(after("undelivered", [lost, filtered], landline)).toEqual([lost, landline]);
+  expect(after("undelivered", [lost, unavailable], filtered)).toEqual([lost, filtered]);
+  const throttled = reason("throttled", false);
+  expect(after("rejected", [throttled, null], unavailable)).toEqual([throttled, unavailable]);
+});
 
 it("a carrier's error is shown without what no database stores, and cut if it is long", () => {
   const page = { code: "filtered", message: `\ud800\0${"x".repeat(5_000)}` } as const;
@@ -18,6 +89,12 @@ it("a carrier's error is shown without what no database stores, and cut if it is
     stage: "carrier",
     provider_code: `${"9".repeat(199)}…`,
   });
+});
+
+it("a code that the engine does not know is shown as the carrier's", () => {
+  const error = { code: "brand_new" as CarrierErrorCode, message: "New." };
+  expect(carrierError(error, false)).toMatchObject({ code: "unknown", provider_code: "brand_new" });
+  expect(carrierError({ ...error, provider_code: "7" }, false).provider_code).toBe("7");
 });
 
 it("a carrier may ask for a pause of any length, and a pause that is none is ignored", () => {
@@ -40,6 +117,7 @@ it("a receipt without a reason names none, and one with a reason says whether it
     message: "The carrier gave no reason.",
     permanent: false,
     stage: "carrier",
+    provider_code: null,
   });
   expect(
     evidenceOf({ status: "undelivered", at: 1, error: { code: "landline", message: "" } }).error,
