@@ -130,6 +130,42 @@ test("a changed dialog stays while its Escape key is held, and through Back and 
   expect(page.url()).toBe(`${url}#/events`);
 });
 
+test("a secret that is shown once stays through Escape, a click beside it, Back and Reload", async ({
+  skip,
+}) => {
+  const { url, page } = await openConsole(skip);
+  await page.goto(`${url}#/events`);
+  await page.goto(`${url}#/access/keys`);
+  const dialog = page.getByRole("dialog");
+  const secret = dialog.locator(".secret");
+  await page.getByRole("button", { name: "Create key" }).click();
+  await dialog.getByRole("textbox", { name: "Name" }).fill("Till");
+  await dialog.getByRole("button", { name: "Create key" }).click();
+  await secret.waitFor();
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("Escape");
+  await page.mouse.click(5, 5);
+  await page.evaluate(
+    `new Promise((done) => {
+      addEventListener("hashchange", () => done(), { once: true });
+      history.back();
+    })`,
+  );
+  expect(page.url()).toBe(`${url}#/access/keys`);
+  const asked = page.waitForEvent("dialog");
+  const reload = page.evaluate("location.reload()").catch(() => {});
+  await (await asked).dismiss().catch(() => {});
+  await reload;
+  expect(await secret.innerText()).toMatch(/^tdg_/);
+
+  await dialog.getByRole("button", { name: "Close" }).click();
+  await dialog.waitFor({ state: "detached" });
+  await page.reload();
+  await page.getByText("Till").waitFor();
+  await page.evaluate("history.back()");
+  await page.getByRole("heading", { name: "Events", level: 1 }).waitFor();
+});
+
 test("Cancel of a form of an agent asks before it discards a draft", async ({ skip }) => {
   const { url, page } = await openConsole(skip);
   await page.goto(`${url}#/agents/new`);

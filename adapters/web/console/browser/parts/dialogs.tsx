@@ -18,12 +18,13 @@ interface SecretDialogProps {
   readonly onClose: () => void;
 }
 
-/** Shows a secret, which the server never tells again. */
+/** Shows a secret, which the server never tells again. Only its buttons close it. */
 export function SecretDialog({ title, secret, hint, onClose }: SecretDialogProps): JSX.Element {
   return (
     <Dialog
       title={title}
       onClose={onClose}
+      isShownOnce={secret !== null}
       actions={
         <Button kind="primary" onClick={onClose}>
           {t("secretDone")}

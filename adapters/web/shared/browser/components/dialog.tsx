@@ -20,6 +20,8 @@ interface DialogProps {
   readonly onSubmit?: () => void;
   /** Closes without a question whatever a person entered, such as only a confirming word. */
   readonly isDisposable?: boolean;
+  /** Shows what the person cannot see again. Only its own buttons close it. */
+  readonly isShownOnce?: boolean;
   readonly bodyRef?: Ref<HTMLDivElement>;
 }
 
@@ -61,6 +63,7 @@ export function Dialog(props: DialogProps): JSX.Element {
     isWide,
     onSubmit,
     isDisposable,
+    isShownOnce,
     bodyRef = null,
   } = props;
   const dialog = useModal();
@@ -70,15 +73,19 @@ export function Dialog(props: DialogProps): JSX.Element {
   const isPressedBeside = useRef(false);
   const id = useId();
   const isForm = onSubmit !== undefined && actions !== undefined;
-  const isAtRisk = (): boolean => isForm && isDisposable !== true && entries.haveChanged();
-  useLeaveGuard({ isAtRisk, ask: () => setAsked("leave") });
+  const isAtRisk = (): boolean =>
+    isShownOnce === true || (isForm && isDisposable !== true && entries.haveChanged());
+  const ask = (wish: "close" | "leave"): void => {
+    if (isShownOnce !== true) setAsked(wish);
+  };
+  useLeaveGuard({ isAtRisk, ask: () => ask("leave") });
   const keep = (): void => {
     setAsked(undefined);
     entries.goOn();
   };
   const dismiss = (): void => {
     if (asked !== undefined) keep();
-    else if (isAtRisk()) setAsked("close");
+    else if (isAtRisk()) ask("close");
     else onClose();
   };
   const discard = (): void => {
@@ -91,7 +98,11 @@ export function Dialog(props: DialogProps): JSX.Element {
         <h2 id={id} class="grow">
           {title}
         </h2>
-        <IconButton icon="close" label={text("close")} onClick={dismiss} />
+        <IconButton
+          icon="close"
+          label={text("close")}
+          onClick={isShownOnce === true ? onClose : dismiss}
+        />
       </header>
       <div
         class="dialog-body"
