@@ -174,7 +174,9 @@ test("Cancel of a form of an agent asks before it discards a draft", async ({ sk
   await name.fill("Ada");
   await cancel.click();
   await page.getByRole("button", { name: "Keep editing" }).click();
-  expect(await name.inputValue()).toBe("Ada");
+  // The person goes on where they were.
+  await page.keyboard.type(" Lovelace");
+  expect(await name.inputValue()).toBe("Ada Lovelace");
   await cancel.click();
   await page.getByRole("button", { name: "Discard" }).click();
   await page.getByRole("heading", { name: "Agents", level: 1 }).waitFor();

@@ -14,6 +14,7 @@ export * from "./components/button.tsx";
 export * from "./components/consent.tsx";
 export * from "./components/dialog.tsx";
 export { DiscardQuestion } from "./components/discard-question.tsx";
+export * from "./components/entries.ts";
 export * from "./components/facts.tsx";
 export * from "./components/field.tsx";
 export * from "./components/icons.tsx";

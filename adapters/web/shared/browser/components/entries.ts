@@ -14,8 +14,8 @@ const contentOf = (field: FormField): string =>
     : `${field.value}${field.validity.badInput ? " incomplete" : ""}`;
 
 interface Entries {
-  /** Remembers what a field has when the person first enters it. */
-  readonly enter: (target: EventTarget | null) => void;
+  /** Remembers what a field has when the person first enters it. Returns whether it is a field. */
+  readonly enter: (target: EventTarget | null) => boolean;
   readonly haveChanged: () => boolean;
   /** Gives the focus back to the field that had it last. */
   readonly goOn: () => void;
@@ -28,9 +28,10 @@ export function useEntries(): Entries {
     let latest: FormField | undefined;
     return {
       enter(target) {
-        if (!isFormField(target)) return;
+        if (!isFormField(target)) return false;
         if (!before.has(target)) before.set(target, contentOf(target));
         latest = target;
+        return true;
       },
       haveChanged: () =>
         [...before].some(([field, content]) => field.isConnected && contentOf(field) !== content),

@@ -8,6 +8,7 @@ import {
   go,
   Icon,
   linkTo,
+  useEntries,
 } from "../../../../../shared/browser/index.ts";
 import { Card, PageView } from "../../../parts/layout.tsx";
 import { t } from "../../../texts.ts";
@@ -26,6 +27,7 @@ interface EditorFormProps<Values> {
 export function EditorForm<Values>(props: EditorFormProps<Values>): JSX.Element {
   const { kind, edited, form, children } = props;
   const [isAsking, setAsking] = useState(false);
+  const entries = useEntries();
   const canSave = edited === undefined || form.isChanged;
   const isAgent = kind === "agents";
   const back =
@@ -40,6 +42,10 @@ export function EditorForm<Values>(props: EditorFormProps<Values>): JSX.Element 
     edited === undefined
       ? e(isAgent ? "agentCreate" : "playbookCreate")
       : e("saveVersion", { version: edited.version + 1 });
+  const keep = (): void => {
+    setAsking(false);
+    entries.goOn();
+  };
   const leave = (): void => {
     form.discard();
     go(back.href);
@@ -49,6 +55,10 @@ export function EditorForm<Values>(props: EditorFormProps<Values>): JSX.Element 
       <form
         class="editor"
         noValidate
+        onFocusIn={({ target }) => {
+          // Whoever goes on typing has answered.
+          if (entries.enter(target)) setAsking(false);
+        }}
         onSubmit={(event) => {
           event.preventDefault();
           if (canSave && !form.isBusy) void form.save();
@@ -73,7 +83,7 @@ export function EditorForm<Values>(props: EditorFormProps<Values>): JSX.Element 
           )}
           <div class="editor-buttons">
             {isAsking ? (
-              <DiscardQuestion onKeep={() => setAsking(false)} onDiscard={leave} />
+              <DiscardQuestion onKeep={keep} onDiscard={leave} />
             ) : (
               <>
                 <Button onClick={() => (form.isChanged ? setAsking(true) : leave())}>
