@@ -383,3 +383,25 @@ test("a secret is rotated once and a webhook deleted once, although the first an
   await loseFirst("Delete webhook", "Delete");
   await page.getByText("The webhook is deleted").waitFor();
 });
+
+test("an answer that comes after its dialog was closed leaves the dialog that is open then", async ({
+  skip,
+}) => {
+  const { shop, url, page } = await openConsole(skip);
+  const { id } = await shop.apiKeys.create({ name: "Till", scopes: ["messages:read"] });
+  await page.goto(`${url}#/access/keys`);
+  await page.getByRole("button", { name: "Actions of Till" }).click();
+  await page.getByRole("menuitem", { name: "Revoke" }).click();
+  const dialog = page.getByRole("dialog");
+  const held = await holdAnswers(page, new RegExp(id), { which: "writes" });
+  await dialog.getByRole("button", { name: "Revoke" }).click();
+  await held.arrived;
+  await page.keyboard.press("Escape");
+  await dialog.waitFor({ state: "detached" });
+  await page.getByRole("button", { name: "Create key" }).click();
+  const name = dialog.getByRole("textbox", { name: "Name" });
+  await name.fill("Kiosk");
+  await held.release();
+  await page.getByText("The key is revoked").waitFor();
+  expect(await name.inputValue()).toBe("Kiosk");
+});

@@ -26,6 +26,7 @@ export * from "./components/states.tsx";
 export * from "./components/tabs.tsx";
 export * from "./components/toasts.tsx";
 export * from "./components/use-action.ts";
+export * from "./components/use-opened.ts";
 export * from "./components/virtual-list.tsx";
 export * from "./connection/event-stream.ts";
 export * from "./connection/http.ts";

@@ -1,5 +1,4 @@
 import type { JSX } from "preact";
-import { useState } from "preact/hooks";
 import type { Consent, Consents } from "../../../../../src/index.ts";
 import {
   api,
@@ -15,6 +14,7 @@ import {
   LoadState,
   may,
   shownAddress,
+  useOpened,
   useResource,
 } from "../../../shared/browser/index.ts";
 import { useCoalesced, useLive } from "../live.ts";
@@ -33,7 +33,7 @@ export function ConsentsOf({ id, onChanged }: ConsentsOfProps): JSX.Element {
   const path = `v1/contacts/${encodeURIComponent(id)}/consents`;
   const resource = useResource<Consents>((signal) => api.get(path, { signal }), [path]);
   const refresh = useCoalesced(() => resource.reload(), refreshDelayMs);
-  const [changing, setChanging] = useState<Consent>();
+  const [changing, setChanging, close] = useOpened<Consent>();
   useLive({
     onEvent: ({ type, data }) => {
       const isConsent = type === "contact.opted_in" || type === "contact.opted_out";
@@ -57,7 +57,7 @@ export function ConsentsOf({ id, onChanged }: ConsentsOfProps): JSX.Element {
         <ConsentDialog
           contactId={id}
           consent={changing}
-          onClose={() => setChanging(undefined)}
+          onClose={close}
           onDone={() => {
             void resource.reload();
             onChanged();

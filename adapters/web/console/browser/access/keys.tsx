@@ -1,5 +1,4 @@
 import type { JSX } from "preact";
-import { useState } from "preact/hooks";
 import type { ApiKey, ApiKeyWithSecret } from "../../../../../src/index.ts";
 import {
   ActionDialog,
@@ -11,6 +10,7 @@ import {
   Menu,
   timeNow,
   toast,
+  useOpened,
 } from "../../../shared/browser/index.ts";
 import { useReturn } from "../live.ts";
 import { usePagedList } from "../paged.ts";
@@ -28,13 +28,12 @@ type OpenDialog =
 
 /** The API keys of the account. */
 export function KeysTab(): JSX.Element {
-  const [dialog, setDialog] = useState<OpenDialog>();
+  const [dialog, setDialog, close] = useOpened<OpenDialog>();
   const list = usePagedList<ApiKey>(
     (cursor, signal) => api.get("v1/api-keys", { query: { limit: 50, cursor }, signal }),
     [],
   );
   useReturn(() => void list.refresh());
-  const close = (): void => setDialog(undefined);
   return (
     <Card
       title={t("keys")}

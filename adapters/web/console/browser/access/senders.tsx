@@ -1,5 +1,4 @@
 import type { JSX } from "preact";
-import { useState } from "preact/hooks";
 import type { Sender } from "../../../../../src/index.ts";
 import {
   ActionDialog,
@@ -12,6 +11,7 @@ import {
   number,
   shownAddress,
   toast,
+  useOpened,
 } from "../../../shared/browser/index.ts";
 import { useReturn } from "../live.ts";
 import { usePagedList } from "../paged.ts";
@@ -26,13 +26,12 @@ type OpenDialog =
 
 /** The addresses that the account sends from and receives at. */
 export function SendersTab(): JSX.Element {
-  const [dialog, setDialog] = useState<OpenDialog>();
+  const [dialog, setDialog, close] = useOpened<OpenDialog>();
   const list = usePagedList<Sender>(
     (cursor, signal) => api.get("v1/senders", { query: { limit: 50, cursor }, signal }),
     [],
   );
   useReturn(() => void list.refresh());
-  const close = (): void => setDialog(undefined);
   // The whole list is read again, since a new default takes the place of another one.
   const onSaved = (): void => {
     close();

@@ -19,6 +19,7 @@ import {
   timeNow,
   toast,
   useAction,
+  useOpened,
 } from "../../../shared/browser/index.ts";
 import { changedFields } from "../changed-fields.ts";
 import { RotateDialog, SecretDialog } from "../parts/dialogs.tsx";
@@ -41,10 +42,9 @@ export function WebhookActions({
   onChange,
   onDone,
 }: WebhookActionsProps): JSX.Element | null {
-  const [dialog, setDialog] = useState<OpenDialog>();
+  const [dialog, setDialog, close] = useOpened<OpenDialog>();
   const [rotated, setRotated] = useState<WebhookWithSecret>();
   const path = `v1/webhooks/${webhook.id}`;
-  const close = (): void => setDialog(undefined);
   const isEnabled = webhook.status === "enabled";
   const toggle = useAction(async () => {
     const status = isEnabled ? "paused" : "enabled";

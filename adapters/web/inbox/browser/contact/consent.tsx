@@ -1,5 +1,4 @@
 import type { JSX } from "preact";
-import { useState } from "preact/hooks";
 import type { Consent, Consents, Contact } from "../../../../../src/index.ts";
 import {
   api,
@@ -12,6 +11,7 @@ import {
   may,
   shortTime,
   shownAddress,
+  useOpened,
 } from "../../../shared/browser/index.ts";
 import { now } from "../state/now.ts";
 import { t } from "../texts.ts";
@@ -29,7 +29,7 @@ const sources = {
 /** The consent of each address, with its evidence. */
 export function ConsentSection({ contact }: { readonly contact: Contact }): JSX.Element {
   const { id } = contact;
-  const [changing, setChanging] = useState<Consent>();
+  const [changing, setChanging, close] = useOpened<Consent>();
   const consents = useContactResource(id, (signal) =>
     api.get<Consents>(`v1/contacts/${id}/consents`, { signal }),
   );
@@ -81,7 +81,7 @@ export function ConsentSection({ contact }: { readonly contact: Contact }): JSX.
         <ConsentDialog
           contactId={id}
           consent={changing}
-          onClose={() => setChanging(undefined)}
+          onClose={close}
           onDone={() => void consents.reload()}
         />
       )}

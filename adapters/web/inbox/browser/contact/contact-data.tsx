@@ -1,7 +1,6 @@
 import type { JSX } from "preact";
-import { useState } from "preact/hooks";
 import type { Contact } from "../../../../../src/index.ts";
-import { Button, may } from "../../../shared/browser/index.ts";
+import { Button, may, useOpened } from "../../../shared/browser/index.ts";
 import { t } from "../texts.ts";
 import { EraseDialog } from "./erase-dialog.tsx";
 import { MergeDialog } from "./merge-dialog.tsx";
@@ -15,8 +14,7 @@ interface ContactDataProps {
 
 /** Buttons that merge the contact with another one, or erase it. */
 export function ContactData({ contact, onChange }: ContactDataProps): JSX.Element | null {
-  const [dialog, setDialog] = useState<"merge" | "erase">();
-  const close = (): void => setDialog(undefined);
+  const [dialog, setDialog, close] = useOpened<"merge" | "erase">();
   if (!may("contacts:write")) return null;
   return (
     <>

@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { useRef, useState } from "preact/hooks";
+import { useRef } from "preact/hooks";
 import type { Conversation } from "../../../../../src/index.ts";
 import {
   Button,
@@ -9,6 +9,7 @@ import {
   may,
   Menu,
   placeNow,
+  useOpened,
   useShortcuts,
   type MenuItem,
 } from "../../../shared/browser/index.ts";
@@ -31,11 +32,11 @@ import { HandOffDialog } from "./hand-off-dialog.tsx";
 import { TimeDialog } from "./time-dialog.tsx";
 import { TimePicker } from "./time-picker.tsx";
 
-type Opened = "assign" | "label" | "snooze" | "handoff" | "snooze-at" | undefined;
+type Opened = "assign" | "label" | "snooze" | "handoff" | "snooze-at";
 
 /** The actions on a conversation, with their shortcuts. */
 export function Actions({ row }: { readonly row: Conversation }): JSX.Element | null {
-  const [opened, setOpened] = useState<Opened>();
+  const [opened, setOpened, close] = useOpened<Opened>();
   const anchor = useRef<HTMLButtonElement>(null);
   const { id, status } = row;
   const isClosed = status === "closed";
@@ -64,7 +65,6 @@ export function Actions({ row }: { readonly row: Conversation }): JSX.Element | 
       : [],
   );
   if (!canWrite) return null;
-  const close = (): void => setOpened(undefined);
   return (
     <div class="actions" role="toolbar" aria-label={t("actions")}>
       <span class="actions-wide">
