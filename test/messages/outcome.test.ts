@@ -113,112 +113,87 @@ const ends = (
   attempts: readonly AttemptRow[],
   next: NextAttempt = "none",
   columns: Partial<MessageRow> = {},
-) => {
+): string => {
   const message = messageWith({ attempts: attempts.length, ...columns });
   const outcome = outcomeOf(message, attempts, now, () => next);
-  if (outcome === undefined) return "the same";
-  return [outcome.state.status, outcome.columns.transport ?? "the same", outcome.columns.basis];
+  if (outcome === undefined) return "as before";
+  const { transport, basis } = outcome.columns;
+  const attempt = typeof basis === "number" ? ` by attempt ${basis}` : "";
+  return `${outcome.state.status}${attempt}${transport ? ` over the ${transport}` : ""}`;
 };
 
 describe("a message", () => {
-  it.each<[readonly Kind[], ReturnType<typeof ends>]>([
-    [["pending"], ["sending", "first", null]],
-    [["sent"], ["sent", "first", 1]],
-    [["undelivered"], ["undelivered", "first", 1]],
-    [["lost"], ["ambiguous", "first", null]],
-    [["refused for good"], ["failed", "the same", undefined]],
-    // Proof of an arrival counts, whichever attempt it is.
-    [
-      ["delivered", "pending"],
-      ["delivered", "first", 1],
-    ],
-    [
-      ["delivered", "read"],
-      ["read", "second", 2],
-    ],
-    [
-      ["undelivered", "delivered"],
-      ["delivered", "second", 2],
-    ],
-    // What a carrier has is not sent again.
-    [
-      ["sent", "pending"],
-      ["sent", "first", 1],
-    ],
-    [
-      ["sent", "lost"],
-      ["sent", "first", 1],
-    ],
-    [
-      ["sent", "sent"],
-      ["sent", "second", 2],
-    ],
-    [
-      ["unconfirmed", "sent"],
-      ["unconfirmed", "first", 1],
-    ],
-    [
-      ["sent", "undelivered"],
-      ["sent", "first", 1],
-    ],
+  it.each([
+    ["pending", "sending over the first"],
+    ["sent", "sent by attempt 1 over the first"],
+    ["undelivered", "undelivered by attempt 1 over the first"],
+    ["lost", "ambiguous over the first"],
+    ["refused for good", "failed"],
+    // What a carrier has is not sent again, and the highest status counts.
+    ["delivered, pending", "delivered by attempt 1 over the first"],
+    ["delivered, sent", "delivered by attempt 1 over the first"],
+    ["delivered, read", "read by attempt 2 over the second"],
+    ["undelivered, delivered", "delivered by attempt 2 over the second"],
+    ["sent, pending", "sent by attempt 1 over the first"],
+    ["sent, lost", "sent by attempt 1 over the first"],
+    ["sent, undelivered", "sent by attempt 1 over the first"],
+    ["sent, sent", "sent by attempt 2 over the second"],
+    ["unconfirmed, sent", "unconfirmed by attempt 1 over the first"],
     // An attempt that is under way decides before those that have failed.
-    [
-      ["lost", "pending"],
-      ["sending", "second", null],
-    ],
-    [
-      ["undelivered", "pending"],
-      ["sending", "second", null],
-    ],
-    // A message that may have been sent does not fail.
-    [
-      ["lost", "refused for good"],
-      ["ambiguous", "first", null],
-    ],
-    [
-      ["undelivered", "refused for good"],
-      ["undelivered", "first", 1],
-    ],
-    [
-      ["undelivered", "lost"],
-      ["ambiguous", "second", null],
-    ],
-    [
-      ["lost", "undelivered"],
-      ["ambiguous", "first", null],
-    ],
-  ])("with the attempts %j is %j", (kinds, expected) => {
-    expect(ends(made(...kinds))).toEqual(expected);
+    ["lost, pending", "sending over the second"],
+    ["undelivered, pending", "sending over the second"],
+    // A message that may have been sent does not fail, and one that a carrier had was not refused.
+    ["lost, refused for good", "ambiguous over the first"],
+    ["lost, undelivered", "ambiguous over the first"],
+    ["undelivered, lost", "ambiguous over the second"],
+    ["undelivered, refused for good", "undelivered by attempt 1 over the first"],
+  ])("with the attempts %s is %s", (kinds, expected) => {
+    expect(ends(made(...(kinds.split(", ") as Kind[])))).toBe(expected);
+  });
+
+  it("keeps its time to live and its count of attempts, and shows why it failed", () => {
+    const expires_at = now + 5;
+    const stateOf = (kind: Kind, next: NextAttempt = "none") =>
+      outcomeOf(messageWith({ attempts: 1, expires_at }), made(kind), now, () => next)?.state;
+    const kept = { expires_at, attempts: 1 };
+    expect(stateOf("pending")).toEqual({ status: "sending", ...kept });
+    expect(stateOf("lost")).toEqual({ status: "ambiguous", ...kept, error: answerLost });
+    const at = now + 1;
+    expect(stateOf("lost", { transport: "second", at })).toEqual({
+      status: "queued",
+      due_at: at,
+      ...kept,
+    });
+    expect(stateOf("refused for good")).toEqual({
+      status: "failed",
+      error: reason("invalid_sender", true),
+    });
   });
 
   it("goes on with the next attempt, within its time to live", () => {
     const next = { transport: "second", at: now + 7 };
     for (const kinds of [["refused"], ["lost"], ["undelivered"]] as const) {
-      expect(ends(made(...kinds), next)).toEqual(["queued", "second", null]);
+      expect(ends(made(...kinds), next)).toBe("queued over the second");
     }
     const late = { transport: "second", at: now + hour };
-    expect(ends(made("refused"), late)[0]).toBe("expired");
-    expect(ends(made("refused"), { ...late, at: late.at - 1 })[0]).toBe("queued");
-    expect(ends(made("lost"), late), "It may have been sent.").toEqual([
-      "ambiguous",
-      "first",
-      null,
-    ]);
-    expect(ends(made("sent"), next), "A carrier has it.").toEqual(["sent", "first", 1]);
+    expect(ends(made("refused"), late)).toBe("expired");
+    expect(ends(made("refused"), { ...late, at: late.at - 1 })).toBe("queued over the second");
+    expect(ends(made("lost"), late), "It may have been sent.").toBe("ambiguous over the first");
+    expect(ends(made("sent"), next), "A carrier has it.").toBe("sent by attempt 1 over the first");
   });
 
   it("that has ended is changed by proof only", () => {
     const next = { transport: "second", at: now };
     for (const status of ["canceled", "expired", "failed"] as const) {
       for (const kind of ["pending", "lost", "refused"] as const) {
-        expect(ends(made(kind), next, { status })).toBe("the same");
+        expect(ends(made(kind), next, { status })).toBe("as before");
       }
       for (const kind of ["sent", "undelivered", "delivered", "read"] as const) {
-        expect(ends(made(kind), next, { status })).toEqual([kind, "first", 1]);
+        expect(ends(made(kind), next, { status })).toBe(`${kind} by attempt 1 over the first`);
       }
     }
     const ended = { status: "sent", ended_as: "expired" } as const;
-    expect(ends(made("undelivered"), next, ended)).toEqual(["undelivered", "first", 1]);
+    expect(ends(made("undelivered"), next, ended)).toBe("undelivered by attempt 1 over the first");
   });
 
   it("that is denied or has expired ends so, unless a carrier may have it or has had it", () => {
@@ -247,6 +222,8 @@ describe("a message", () => {
     const deferred = { status: "scheduled", send_at: now + 50 } as const;
     expect(dueAt(now + 50, deferred), "The deferral goes on.").toBe("scheduled");
     expect(dueAt(now + 51, deferred)).toBe(51);
+    const sending = { status: "sending", send_at: now + 50, retry_at: now - 50 } as const;
+    expect(dueAt(now, sending), "Nothing is planned for what is being sent.").toBe(0);
   });
 
   it("has the same outcome with every order and repetition of what carriers report", () => {

@@ -27,7 +27,7 @@ export type CarrierState = Evidence & {
 
 type CarrierStatus = Evidence["status"];
 
-const rank: Record<CarrierStatus, number> = {
+export const rank: Readonly<Record<CarrierStatus, number>> = {
   sent: 1,
   unconfirmed: 2,
   undelivered: 3,
@@ -89,7 +89,7 @@ function alone(evidence: Evidence): CarrierState {
 }
 
 /** Returns a negative number if `a` outranks `b`, and zero only if both are equal. */
-export function compareEvidence(a: Evidence, b: Evidence): number {
+function compareEvidence(a: Evidence, b: Evidence): number {
   const byTime = rank[b.status] - rank[a.status] || a.at - b.at;
   return byTime || order(a.error?.code, b.error?.code) || order(errorKey(a), errorKey(b));
 }

@@ -14,7 +14,7 @@ import {
   type NewState,
 } from "../rules.ts";
 import { answerLost } from "./carrier-reports.ts";
-import { compareEvidence, merge, type CarrierState } from "./evidence.ts";
+import { merge, rank, type CarrierState } from "./evidence.ts";
 
 /** What a message becomes. */
 export interface Outcome {
@@ -26,13 +26,12 @@ export interface Outcome {
 /**
  * Returns the outcome of a message with these attempts, oldest first. The first of these that
  * applies decides:
- * 1. Proof that an attempt arrived.
- * 2. An attempt that a carrier has accepted and not given up.
- * 3. The last attempt, while its call goes on.
- * 4. The next attempt, if there is one within the time to live.
- * 5. The last attempt whose answer is lost: it may have been sent.
- * 6. The last attempt that its carrier gave up.
- * 7. The refusal of the last attempt.
+ * 1. The attempt with the highest status that its carrier has not given up, the last of several.
+ * 2. The last attempt, while its call goes on.
+ * 3. The next attempt, if there is one within the time to live.
+ * 4. The last attempt whose answer is lost: it may have been sent.
+ * 5. The last attempt that its carrier gave up.
+ * 6. The refusal of the last attempt.
  *
  * A message that has ended is not sent again, and only proof changes it. Returns undefined if it
  * stays as it is. `plan` returns the next attempt after the last one.
@@ -43,7 +42,7 @@ export function outcomeOf(
   now: number,
   plan: () => NextAttempt,
 ): Outcome | undefined {
-  const deciding = findArrived(made) ?? findAccepted(made);
+  const deciding = findAccepted(made);
   if (deciding !== undefined) return provenBy(deciding, made);
   if (endOf(message.status, message.ended_as) !== null) {
     const givenUp = made.findLast(isGivenUp);
@@ -83,18 +82,13 @@ const isProven = (attempt: AttemptRow): attempt is Proven => attempt.evidence !=
 const isGivenUp = (attempt: AttemptRow): attempt is Proven =>
   attempt.evidence?.status === "undelivered";
 
-/** Returns the attempt with the highest evidence, if that proves its arrival. */
-function findArrived(made: readonly AttemptRow[]): Proven | undefined {
-  const [first] = made.filter(isProven).toSorted((a, b) => compareEvidence(a.evidence, b.evidence));
-  return first !== undefined && isArrived(first.evidence.status) ? first : undefined;
-}
-
-/** Returns the last attempt with the highest status among those that carriers have not given up. */
+/** Returns the attempt with the highest status among those that carriers have not given up. */
 function findAccepted(made: readonly AttemptRow[]): Proven | undefined {
-  const accepted = made
+  const [first] = made
     .filter(isProven)
-    .filter(({ evidence }) => evidence.status !== "undelivered");
-  return accepted.findLast(({ evidence }) => evidence.status === "unconfirmed") ?? accepted.at(-1);
+    .filter(({ evidence }) => evidence.status !== "undelivered")
+    .toSorted((a, b) => rank[b.evidence.status] - rank[a.evidence.status] || b.number - a.number);
+  return first;
 }
 
 /** The message has the status that an attempt proves. Once it arrived, all evidence counts. */
