@@ -12,6 +12,7 @@ import {
   earlyReceipts,
   earlyReceiptsOf,
   messageById,
+  messages,
   type AttemptRow,
 } from "../rows.ts";
 import { applyEarlyReceipts, applyReceipts, providerIdFor } from "./apply-receipt.ts";
@@ -87,7 +88,10 @@ async function learnProviderId(
   if (attempt.provider_message_id !== null || !subject.provider_message_id) return pair;
   const provider_message_id = await providerIdFor(tx, attempt, subject.provider_message_id);
   if (provider_message_id === null) return pair;
-  return { message, attempt: tx.update(attempts, attempt, { provider_message_id }) };
+  return {
+    message: tx.touch(messages, message),
+    attempt: tx.update(attempts, attempt, { provider_message_id }),
+  };
 }
 
 /**
