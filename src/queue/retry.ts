@@ -6,6 +6,7 @@
 import { TidingsError, type ErrorCode, type Scope } from "../kernel/index.ts";
 import type { Clock } from "../ports/index.ts";
 import { background, type Store } from "../store/index.ts";
+import type { FailureLog } from "./failure-log.ts";
 import type { Claim, JobRun } from "./jobs/job.ts";
 import { leaseMs, renew } from "./jobs/lease.ts";
 import type { AnyTx } from "./jobs/rows.ts";
@@ -63,10 +64,15 @@ const longLeaseMs = 3 * leaseMs;
 
 /**
  * Like `retry`, but until the run is aborted or its lease is lost, which this extends. Use it to
- * store what the next run of the job would have to pay for again.
+ * store what the next run of the job would have to pay for again. An outage can last for hours, so
+ * it is logged meanwhile.
  */
 export async function retryWhileLeased<T>(
-  { store, clock }: { readonly store: Store; readonly clock: Clock },
+  {
+    store,
+    clock,
+    outages,
+  }: { readonly store: Store; readonly clock: Clock; readonly outages: FailureLog },
   claim: Claim & Scope,
   run: Pick<JobRun, "abort" | "stopping">,
   work: () => Promise<T>,
@@ -78,9 +84,12 @@ export async function retryWhileLeased<T>(
   };
   for (;;) {
     try {
-      return await retry(clock, run, work, renewMs);
+      const result = await retry(clock, run, work, renewMs);
+      outages.worked();
+      return result;
     } catch (error) {
       if (!mayPass(error) || endOf(run, error).aborted) throw error;
+      outages.failed(error);
       if (await isLost()) throw error;
     }
   }

@@ -1,6 +1,12 @@
 import { conversationById } from "../../conversations/index.ts";
 import type { Scope } from "../../kernel/index.ts";
-import { finish, mayPass, retryWhileLeased, type JobHandler } from "../../queue/index.ts";
+import {
+  FailureLog,
+  finish,
+  mayPass,
+  retryWhileLeased,
+  type JobHandler,
+} from "../../queue/index.ts";
 import { background, type Reads, type Tx } from "../../store/index.ts";
 import { toModelAction } from "../actions/show-actions.ts";
 import type { AgentRuntime } from "../agent-options.ts";
@@ -25,6 +31,11 @@ export function runTurn(runtime: AgentRuntime): JobHandler<"turn"> {
   const modelActions = new Map(
     [...services.actions].map(([name, action]) => [name, toModelAction(action)]),
   );
+  const outages = new FailureLog({
+    ...runtime,
+    failureText: "the outcome of an agent's turn could not be stored; retrying",
+    recoveryText: "the outcomes of agents' turns can be stored again",
+  });
   return async (claim, { abort, stopping }) => {
     if (agents === undefined) throw new Error("no agents are set up here");
     const begun = await store.commit(claim, (tx) => beginTurn(tx, claim, services), background);
@@ -32,7 +43,8 @@ export function runTurn(runtime: AgentRuntime): JobHandler<"turn"> {
     const over = new AbortController();
     void showTyping(runtime, claim, begun, AbortSignal.any([abort, over.signal]));
     try {
-      await runBegunTurn({ runtime, agents, modelActions, claim, begun, abort, stopping });
+      const options = { runtime, agents, modelActions, claim, begun, abort, stopping };
+      await runBegunTurn(options, outages);
     } catch (error) {
       // An outage of the storage ends, and people could not answer during it either.
       if (abort.aborted || mayPass(error) || claim.failures + 1 < maxFailures) throw error;
@@ -86,7 +98,10 @@ async function isHandling(reads: Reads, { agent_id, conversation_id }: RunRow): 
 }
 
 /** Takes a turn that has begun, and ends it with its outcome. */
-async function runBegunTurn(options: Omit<MoveMakerOptions, "facts">): Promise<void> {
+async function runBegunTurn(
+  options: Omit<MoveMakerOptions, "facts">,
+  outages: FailureLog,
+): Promise<void> {
   const { runtime, claim, begun } = options;
   const { store, clock, logger, services, hostPolicies } = runtime;
   const facts = await readFacts(store.reads(claim), begun, services, clock.now());
@@ -104,7 +119,7 @@ async function runBegunTurn(options: Omit<MoveMakerOptions, "facts">): Promise<v
   }
   try {
     // Without the retries, an outage would cost the answer, and the model would be called again.
-    await retryWhileLeased(runtime, claim, options, () =>
+    await retryWhileLeased({ store, clock, outages }, claim, options, () =>
       hostPolicies.commitWithVerdicts(
         claim,
         (tx, hostVerdicts) => endTurn(tx, claim, begun, outcome, { services, hostVerdicts }),

@@ -200,7 +200,7 @@ test.each([
   ["40 s", 40_000],
   ["an hour", 3_600_000],
 ])(
-  "a turn that the storage cannot store for %s costs one call of the model, and the agent keeps the conversation",
+  "a turn that the storage cannot store for %s is logged and costs one call of the model, and the agent keeps the conversation",
   async (_, ms) => {
     let isFull = true;
     const full = new TidingsError("storage_unavailable", "The disk is full.");
@@ -216,8 +216,14 @@ test.each([
     });
     await made.pass(ms);
     expect(await made.replies()).toEqual([]);
+    const { log } = made.world;
+    const failure = "the outcome of an agent's turn could not be stored; retrying";
+    const lines = log.filter(({ message }) => message === failure).length;
+    expect(lines).toBeGreaterThanOrEqual(ms / 90_000);
+    expect(lines).toBeLessThanOrEqual(ms / 60_000 + 1);
     isFull = false;
     await made.pass(5_000);
+    expect(log.at(-1)?.message).toBe("the outcomes of agents' turns can be stored again");
     expect(await made.replies()).toEqual(["You said: Hello"]);
     expect([made.seen.length, other.mock.calls.length]).toEqual([1, 0]);
     expect(await made.conversation()).toMatchObject({ handler: "ai" });
