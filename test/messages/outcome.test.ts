@@ -151,25 +151,6 @@ describe("a message", () => {
     expect(ends(made(...(kinds.split(", ") as Kind[])))).toBe(expected);
   });
 
-  it("keeps its time to live and its count of attempts, and shows why it failed", () => {
-    const expires_at = now + 5;
-    const stateOf = (kind: Kind, next: NextAttempt = "none") =>
-      outcomeOf(messageWith({ attempts: 1, expires_at }), made(kind), now, () => next)?.state;
-    const kept = { expires_at, attempts: 1 };
-    expect(stateOf("pending")).toEqual({ status: "sending", ...kept });
-    expect(stateOf("lost")).toEqual({ status: "ambiguous", ...kept, error: answerLost });
-    const at = now + 1;
-    expect(stateOf("lost", { transport: "second", at })).toEqual({
-      status: "queued",
-      due_at: at,
-      ...kept,
-    });
-    expect(stateOf("refused for good")).toEqual({
-      status: "failed",
-      error: reason("invalid_sender", true),
-    });
-  });
-
   it("goes on with the next attempt, within its time to live", () => {
     const next = { transport: "second", at: now + 7 };
     for (const kinds of [["refused"], ["lost"], ["undelivered"]] as const) {
@@ -206,6 +187,32 @@ describe("a message", () => {
     expect(endOf("undelivered", "refused")).toMatchObject({ status: "undelivered", error: given });
   });
 
+  it("keeps the end of its time to live, which may be none", () => {
+    const next = { transport: "second", at: now + 7 };
+    for (const kinds of [["pending"], ["refused"], ["lost"]] as const) {
+      const expiryOf = (expires_at: number | null) => {
+        const message = messageWith({ attempts: 1, expires_at });
+        const plan = () => (kinds[0] === "lost" ? "none" : next);
+        return outcomeOf(message, made(...kinds), now, plan)?.state;
+      };
+      expect(expiryOf(now + hour)).toMatchObject({ expires_at: now + hour });
+      expect(expiryOf(null)).toMatchObject({ expires_at: Infinity });
+    }
+  });
+
+  it("shows the error of the attempt that decides", () => {
+    const errorOf = (kind: Kind, error: AttemptRow["error"]) => {
+      const attempts = made(kind).map((each) => ({ ...each, error }));
+      return outcomeOf(messageWith({ attempts: 1 }), attempts, now, () => "none")?.state;
+    };
+    expect(errorOf("refused for good", reason("filtered"))).toMatchObject({
+      status: "failed",
+      error: reason("filtered"),
+    });
+    expect(errorOf("lost", reason("unknown"))).toMatchObject({ error: reason("unknown") });
+    expect(errorOf("lost", null)).toMatchObject({ status: "ambiguous", error: answerLost });
+  });
+
   it("keeps the time that was planned, unless a carrier asks for a later one", () => {
     const dueAt = (at: number, columns: Partial<MessageRow>) => {
       const message = messageWith({ status: "queued", attempts: 1, ...columns });
@@ -217,6 +224,9 @@ describe("a message", () => {
     };
     expect(dueAt(now, { retry_at: now - 50 })).toBe(-50);
     expect(dueAt(now + 20, { retry_at: now + 50 })).toBe(50);
+    expect(dueAt(now, { retry_at: null }), "None was planned.").toBe(0);
+    expect(dueAt(now + 20, { retry_at: now + 50, status: "sending" }), "It is over.").toBe(20);
+    expect(dueAt(now + 20, { send_at: now + 50 }), "It is no deferral.").toBe(20);
     expect(dueAt(now + 80, { retry_at: now + 50 })).toBe(80);
     expect(dueAt(now, { retry_at: now + 50, transport: "second" }), "Another carrier.").toBe(0);
     const deferred = { status: "scheduled", send_at: now + 50 } as const;
@@ -291,6 +301,7 @@ describe("the next attempt", () => {
       retryDelays.map((delay) => ({ transport: "first", at: now + delay })),
     );
     expect(after(refusedBy(6)), "The sixth is the last.").toBe("none");
+    expect(after(refusedBy(1, { error: null }))).toMatchObject({ transport: "first" });
     const asked = refusedBy(1, { not_before: now + 70 });
     expect(after(asked)).toEqual({ transport: "first", at: now + 70 });
     expect(after(refusedBy(1, { answered_at: now - hour }))).toMatchObject({ at: now });

@@ -40,7 +40,15 @@ export const rulesFiles: readonly RulesFile[] = [
     file: "src/messages/attempts/carrier-reports.ts",
     tests: ["test/messages/carrier-reports.test.ts", "test/messages/outcome.test.ts"],
   },
-  { file: "src/messages/attempts/outcome.ts", tests: ["test/messages/outcome.test.ts"] },
+  {
+    file: "src/messages/attempts/outcome.ts",
+    tests: ["test/messages/outcome.test.ts"],
+    equivalents: [
+      { from: "last?.outcome", to: "last.outcome", why: "There is an attempt." },
+      { from: "last?.error", to: "last.error", why: "There is an attempt." },
+      { from: "send_at !== null", to: "true", why: "Null counts as 0, which is in the past." },
+    ],
+  },
   { file: "src/messages/attempts/next-attempt.ts", tests: ["test/messages/outcome.test.ts"] },
   {
     file: "src/messages/routes/route-rules.ts",
