@@ -30,10 +30,16 @@ export function guardPlace(stays: Guard): () => void {
   return () => void (guard = before);
 }
 
-window.addEventListener("hashchange", ({ oldURL }) => {
+window.addEventListener("hashchange", () => {
+  if (guard?.() !== true) {
+    place.value = placeNow();
+    return;
+  }
   // No browser can be kept from a change of the hash. So `history.back()` leads there afterwards.
-  if (guard?.() === true) history.pushState(null, "", oldURL);
-  else place.value = placeNow();
+  // Of several changes at once, such as two of Back, the first returns to the place that is shown.
+  const shown = linkTo(place.value.path, place.value.query);
+  const { path, query } = placeNow();
+  if (linkTo(path, query) !== shown) history.pushState(null, "", shown);
 });
 
 function placeOf(hash: string): Place {
