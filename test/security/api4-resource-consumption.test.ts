@@ -170,7 +170,9 @@ test.each<[what: string, schema: z.ZodType, bodyWith: (map: object) => object]>(
 ])("of %s with too many keys, no value is read", (_, schema, bodyWith) => {
   const reads = readsOfMany((map) => {
     expect(thrownBy(() => parse(schema, bodyWith(map)))).toMatchObject({
-      errors: [{ message: expect.stringMatching(/^must have at most \d+ keys, got 1000$/) as string }],
+      errors: [
+        { message: expect.stringMatching(/^must have at most \d+ keys, got 1000$/) as string },
+      ],
     });
   });
   expect(reads).toBe(0);
