@@ -380,8 +380,12 @@ test("a secret is rotated once and a webhook deleted once, although the first an
   // The page does not rotate it again on its own: the programs that have the old one would fail.
   await dialog.getByText("cannot be shown again").waitFor();
   await dialog.getByRole("button", { name: "I have stored it" }).click();
+  const before = await page.evaluate("history.length");
   await loseFirst("Delete webhook", "Delete");
   await page.getByText("The webhook is deleted").waitFor();
+  await page.getByRole("heading", { name: "Webhooks", level: 1 }).waitFor();
+  // Back would lead to what is gone.
+  expect(await page.evaluate("history.length")).toBe(before);
 });
 
 test("an answer that comes after its dialog was closed leaves the dialog that is open then", async ({

@@ -110,7 +110,7 @@ export function WebhookActions({
             const leave = goFromHere();
             await api.delete(path, { key });
             toast({ message: t("webhookDeleted") });
-            leave(linkTo(["webhooks"]));
+            leave(linkTo(["webhooks"]), true);
           }}
         >
           <p>{t("webhookDeleteHint")}</p>
