@@ -30,10 +30,13 @@ export const rulesFiles: readonly RulesFile[] = [
   },
   {
     file: "src/messages/rules.ts",
-    tests: ["test/messages/rules.test.ts", "test/messages/waiting-rules.test.ts"],
+    tests: [
+      "test/messages/rules.test.ts",
+      "test/messages/waiting-rules.test.ts",
+      "test/messages/outcome.test.ts",
+    ],
     equivalents: [
       { from: "send_at === null", to: "false", why: "Null counts as 0, which is in the past." },
-      { from: "from === null", to: "false", why: "`isArrived` is false for null." },
     ],
   },
   {
@@ -107,6 +110,16 @@ export const rulesFiles: readonly RulesFile[] = [
         from: "place < last",
         to: "place <= last",
         why: "The last approval is no playbook's step.",
+      },
+      {
+        from: "steps.length <= maxKeptSteps",
+        to: "false",
+        why: "What follows keeps so few steps as well.",
+      },
+      {
+        from: "steps.length <= maxKeptSteps",
+        to: "steps.length < maxKeptSteps",
+        why: "What follows keeps so few steps as well.",
       },
     ],
   },
