@@ -162,6 +162,8 @@ describe("a waiting message", () => {
   });
 
   it("is handed over when it is due, as one more attempt, or waits until it is due or expires", () => {
+    const queued = { status: "queued", expires_at: now + 1, attempts: 0 } as const;
+    expect(handOver({ ...queued, due_at: now }, now).decision).toBe("send");
     fc.assert(
       fc.property(waiting, (from) => {
         const handed = handOver(from, now);
