@@ -108,7 +108,7 @@ test("who opens a form, or the page of what they created, goes on there with the
   await page.keyboard.type("https://shop.example/hooks");
   await page.keyboard.press("Enter");
   await page.getByRole("dialog", { name: "The webhook is added" }).waitFor();
-  await page.keyboard.press("Escape");
+  await page.getByRole("button", { name: "I have stored it" }).press("Enter");
   await page.getByRole("heading", { name: "https://shop.example/hooks" }).waitFor();
   await expect.poll(place).toBe("main");
 });
