@@ -31,8 +31,9 @@ test.runIf(isLong)(
     const failing = table.getByRole("row", { name: receiver.url });
     await failing.locator("time").first().waitFor();
     const healthy = table.getByRole("row", { name: "https://shop.example/hooks" });
-    expect(await healthy.getByRole("cell").allInnerTexts()).toContain("–");
-    // On a phone, each value has its label, and all are shown without scrolling.
+    // On a phone, what is empty is left out. Each value has its label, and all are shown without
+    // scrolling.
+    expect(await healthy.getByText("–").first().isVisible()).toBe(false);
     for (const cell of await failing.getByRole("cell").all()) {
       const box = await cell.boundingBox();
       expect((box?.x ?? 0) + (box?.width ?? phone.width)).toBeLessThan(phone.width);
