@@ -42,7 +42,8 @@ test.runIf(isLong)(
       `[...document.querySelectorAll("tbody tr:first-child td")].map((cell) =>
        getComputedStyle(cell, "::before").content)`,
     );
-    expect(labels).toContain('"Status"');
+    expect(labels).toContain('"Oldest waiting"');
+    expect(labels, "A badge names itself.").not.toContain('"Status"');
 
     await page.goto(`${url}#/overview`);
     const lag = page.getByRole("region", { name: "Webhooks with waiting deliveries" });
