@@ -5,10 +5,10 @@ import {
   answerLost,
   carrierError,
   evidenceOf,
-  givenUp,
+  givenUpColumns,
   isOptOut,
   notBeforeOf,
-  proved,
+  provenColumns,
   withValidTime,
 } from "../../src/messages/attempts/carrier-reports.ts";
 import type { AttemptRow } from "../../src/messages/rows.ts";
@@ -34,7 +34,9 @@ it("an acceptance proves the arrival only if the carrier sends no receipts", () 
 it("an attempt whose carrier had the message is accepted, unless the carrier gave it up", () => {
   const sent = { status: "sent", at: now, error: null } as const;
   const undelivered = { status: "undelivered", at: now, error: reason("unknown", false) } as const;
-  const outcomes = [sent, undelivered].map((each) => proved({ evidence: null }, each).outcome);
+  const outcomes = [sent, undelivered].map(
+    (each) => provenColumns({ evidence: null }, each).outcome,
+  );
   expect(outcomes).toEqual(["accepted", "undelivered"]);
 });
 
@@ -65,7 +67,7 @@ it("an attempt that was given up keeps its first error, and the refusal of the m
     reported: typeof lost,
   ) => {
     const attempt = { outcome, error, reported_error } as AttemptRow;
-    const columns = givenUp(attempt, reported);
+    const columns = givenUpColumns(attempt, reported);
     return [columns.error, columns.reported_error];
   };
   expect(after("accepted", [null, null], filtered)).toEqual([filtered, filtered]);

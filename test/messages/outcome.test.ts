@@ -1,7 +1,11 @@
 /** What the attempts of a message together make of it. The functions are pure. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { answerLost, carrierError, proved } from "../../src/messages/attempts/carrier-reports.ts";
+import {
+  answerLost,
+  carrierError,
+  provenColumns,
+} from "../../src/messages/attempts/carrier-reports.ts";
 import type { Evidence } from "../../src/messages/attempts/evidence.ts";
 import { nextAttempt } from "../../src/messages/attempts/next-attempt.ts";
 import { endingOf, outcomeOf } from "../../src/messages/attempts/outcome.ts";
@@ -104,7 +108,7 @@ function made(...kinds: readonly Kind[]): AttemptRow[] {
       case "refused for good":
         return attemptWith({ ...own, outcome: "rejected", error: reason("invalid_sender", true) });
       default:
-        return attemptWith({ ...own, ...proved({ evidence: null }, reports[kind]) });
+        return attemptWith({ ...own, ...provenColumns({ evidence: null }, reports[kind]) });
     }
   });
 }
@@ -257,7 +261,7 @@ describe("a message", () => {
           const attempts = made(...began);
           for (const { attempt, evidence: each } of all) {
             const before = attempts[attempt] ?? expect.fail("no attempt");
-            attempts[attempt] = { ...before, ...proved(before, each) };
+            attempts[attempt] = { ...before, ...provenColumns(before, each) };
           }
           return outcomeOf(messageWith({ attempts: 3 }), attempts, now, () => "none");
         };

@@ -30,13 +30,13 @@ export function acceptedStatus(
 }
 
 /** Returns the columns of an attempt after proof that the carrier had the message. */
-export function proved(attempt: Pick<AttemptRow, "evidence">, evidence: Evidence): Reported {
+export function provenColumns(attempt: Pick<AttemptRow, "evidence">, evidence: Evidence): Reported {
   const state = join(attempt.evidence, evidence).state;
   return { evidence: state, outcome: state.status === "undelivered" ? "undelivered" : "accepted" };
 }
 
 /** Returns the columns of an attempt after its carrier gave it up because of `error`. */
-export function givenUp(attempt: AttemptRow, error: MessageError): Reported {
+export function givenUpColumns(attempt: AttemptRow, error: MessageError): Reported {
   // Once a carrier has refused the message itself, no later report takes that back.
   const known = isMessageRefused(attempt) ? (attempt.reported_error ?? attempt.error) : null;
   return {

@@ -9,7 +9,7 @@ import {
   carrierError,
   isOptOut,
   notBeforeOf,
-  proved,
+  provenColumns,
   type Reported,
 } from "../attempts/carrier-reports.ts";
 import { settleAnswer } from "../attempts/settle.ts";
@@ -110,7 +110,7 @@ async function reportedBy(
   const { outcome } = answer;
   if (outcome === "accepted") {
     const status = acceptedStatus(factsByTransport, attempt);
-    const columns = proved(attempt, { status, at: tx.now, error: null });
+    const columns = provenColumns(attempt, { status, at: tx.now, error: null });
     return {
       ...columns,
       // A receipt may have said already that the carrier did not deliver the message, and why. An

@@ -4,7 +4,7 @@ import type { LookupAnswer, Transport } from "../../ports/index.ts";
 import { finish, type Claim, type JobHandler } from "../../queue/index.ts";
 import { background, type Tx } from "../../store/index.ts";
 import type { MessageAndAttempt } from "../attempts/attempts.ts";
-import { acceptedStatus, proved, type Reported } from "../attempts/carrier-reports.ts";
+import { acceptedStatus, provenColumns, type Reported } from "../attempts/carrier-reports.ts";
 import {
   longestCallMs,
   maxAbsenceMs,
@@ -174,7 +174,7 @@ async function reportedBy(
   if (finding.outcome === "sent") {
     const status = acceptedStatus(factsByTransport, attempt);
     return {
-      ...proved(attempt, { status, at: attempt.started_at, error: null }),
+      ...provenColumns(attempt, { status, at: attempt.started_at, error: null }),
       provider_message_id: await providerIdFor(tx, attempt, finding.provider_message_id),
     };
   }
@@ -209,7 +209,7 @@ async function endReceiptWait(
 ): Promise<MessageAndAttempt> {
   if (tx.now < endsAt || pair.message.status !== "sent") return pair;
   const evidence = { status: "unconfirmed", at: tx.now, error: null } as const;
-  const ended = await settle(tx, services, pair, proved(pair.attempt, evidence));
+  const ended = await settle(tx, services, pair, provenColumns(pair.attempt, evidence));
   writeTimeline(tx, pair.message, ended.message, null);
   return ended;
 }

@@ -7,9 +7,9 @@ import { unscoped, type Tx } from "../../store/index.ts";
 import type { MessageAndAttempt } from "../attempts/attempts.ts";
 import {
   evidenceOf,
-  givenUp,
+  givenUpColumns,
   isOptOut,
-  proved,
+  provenColumns,
   withValidTime,
 } from "../attempts/carrier-reports.ts";
 import { join } from "../attempts/evidence.ts";
@@ -51,8 +51,8 @@ async function applyReceipt(
   await recordCarrierOptOut(tx, services, pair, error);
   const known = join(pair.attempt.evidence, evidence);
   const updated = await settle(tx, services, pair, {
-    ...proved(pair.attempt, evidence),
-    ...(error && givenUp(pair.attempt, error)),
+    ...provenColumns(pair.attempt, evidence),
+    ...(error && givenUpColumns(pair.attempt, error)),
   });
   const { message, attempt } = updated;
   const ignored_reason = ignoredReason(pair.message, updated, known.ignored_reason);
