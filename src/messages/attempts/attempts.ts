@@ -24,7 +24,7 @@ export function isMessageRefused({
   return isRefused && reason !== null && !isTransportError(reason.code);
 }
 
-/** Higher than the number of attempts of any message. */
+/** Higher than the number of attempts of any message: 6 over each of up to 5 transports. */
 const maxRead = 100;
 
 /** Returns the message's attempts, oldest first. */

@@ -21,7 +21,7 @@ export type Reported = Partial<
   >
 >;
 
-/** Returns the status that acceptance proves: `delivered` if the transport has no receipts. */
+/** Returns the status that acceptance proves: `sent`, or `delivered` without receipts. */
 export function acceptedStatus(
   factsByTransport: FactsByTransport,
   { transport }: Pick<AttemptRow, "transport">,
@@ -37,10 +37,12 @@ export function provenColumns(attempt: Pick<AttemptRow, "evidence">, evidence: E
 
 /** Returns the columns of an attempt after its carrier gave it up because of `error`. */
 export function givenUpColumns(attempt: AttemptRow, error: MessageError): Reported {
-  // Once a carrier has refused the message itself, no later report takes that back.
+  // Once a carrier has refused the message itself, a later report of another reason does not change
+  // that: no other transport may get the message.
   const known = isMessageRefused(attempt) ? (attempt.reported_error ?? attempt.error) : null;
   return {
-    // The timeline shows the error of the answer. An opt-out must show that it is recorded.
+    // The timeline keeps the error of the answer. Only an opt-out replaces it, because this column
+    // also marks that the opt-out is recorded (`recordCarrierOptOut`).
     error: attempt.error === null || isOptOut(error) ? error : attempt.error,
     reported_error: known !== null && isTransportError(error.code) ? known : error,
   };
@@ -77,21 +79,23 @@ export function withValidTime(receipt: Receipt, now: number): Receipt {
 const lastTime = 253_402_300_799_999;
 
 /**
- * Returns the earliest time at which the carrier wants to be called. Null if it set none: a delay
- * that is negative or infinite is none.
+ * Returns the earliest time at which the carrier wants to be called, in milliseconds since the
+ * epoch. Null if `retryAfter`, in milliseconds, is absent, negative or infinite.
  */
 export function notBeforeOf(retryAfter: number | null | undefined, now: number): number | null {
   const isDelay = typeof retryAfter === "number" && retryAfter >= 0 && retryAfter < Infinity;
   return isDelay ? Math.min(now + Math.ceil(retryAfter), lastTime) : null;
 }
 
-/**
- * The maximum lengths of a carrier's texts. The message, its attempt, its timeline and its events
- * repeat them, and a carrier may answer with a whole page.
- */
-const [maxErrorMessage, maxProviderCode] = [1_000, 200];
+// The maximum lengths of a carrier's texts. The message, its attempt, its timeline and its events
+// repeat them, and a carrier may answer with a whole page.
+const maxErrorMessage = 1_000;
+const maxProviderCode = 200;
 
-/** Returns the error of a message. A code that the engine does not know becomes `unknown`. */
+/**
+ * Returns a carrier's error as the error of a message. A code that the engine does not know becomes
+ * `unknown`, and is kept as `provider_code` unless the carrier set one.
+ */
 export function carrierError(error: CarrierError, permanent: boolean): MessageError {
   const { code, message, provider_code } = error;
   const known = carrierErrorCodes.includes(code);

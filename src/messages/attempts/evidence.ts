@@ -2,9 +2,10 @@
  * What is known of an attempt that the carrier has. It combines all evidence: the answer, look-ups
  * and receipts. It does not depend on the order of the evidence or on duplicates.
  *
- * Evidence ranks `sent < unconfirmed < undelivered < delivered < read`. The highest rank wins, then
- * the earliest carrier time, then the error code. Each of the three times is the earliest that any
- * evidence proves: `read` proves delivery, and `delivered` and `undelivered` prove sending.
+ * Evidence ranks `sent < unconfirmed < undelivered < delivered < read`. The highest rank wins. Of
+ * the same rank, the earliest carrier time wins, and of the same time, the error that comes first in
+ * text order. `sent_at`, `delivered_at` and `read_at` are each the earliest time that any evidence
+ * proves: `read` proves delivery, and all but `unconfirmed` prove sending.
  */
 import type { IgnoredReason } from "../timeline/timeline-types.ts";
 import type { MessageError } from "../types.ts";
@@ -27,6 +28,7 @@ export type CarrierState = Evidence & {
 
 type CarrierStatus = Evidence["status"];
 
+/** The rank of each status. Evidence of a higher rank wins. */
 export const rank: Readonly<Record<CarrierStatus, number>> = {
   sent: 1,
   unconfirmed: 2,
@@ -42,10 +44,7 @@ export interface JoinResult {
   readonly ignored_reason: IgnoredReason | null;
 }
 
-/**
- * Adds evidence to a state. `known` is null before the first evidence. The operation is
- * commutative, associative and idempotent.
- */
+/** Adds evidence to a state. `known` is null before the first evidence. */
 export function join(known: CarrierState | null, evidence: Evidence): JoinResult {
   const fresh = alone(evidence);
   if (known === null) return { state: fresh, ignored_reason: null };
@@ -66,7 +65,10 @@ export function join(known: CarrierState | null, evidence: Evidence): JoinResult
   return { state: known, ignored_reason };
 }
 
-/** Returns the state that two pieces of evidence, or two states, give together. */
+/**
+ * Returns the state that two states give together. The operation is commutative, associative and
+ * idempotent.
+ */
 export function merge(a: CarrierState, b: CarrierState): CarrierState {
   return {
     ...(compareEvidence(b, a) < 0 ? b : a),
@@ -90,8 +92,12 @@ function alone(evidence: Evidence): CarrierState {
 
 /** Returns a negative number if `a` outranks `b`, and zero only if both are equal. */
 function compareEvidence(a: Evidence, b: Evidence): number {
-  const byTime = rank[b.status] - rank[a.status] || a.at - b.at;
-  return byTime || order(a.error?.code, b.error?.code) || order(errorKey(a), errorKey(b));
+  const byRankAndTime = rank[b.status] - rank[a.status] || a.at - b.at;
+  return (
+    byRankAndTime ||
+    compareText(a.error?.code, b.error?.code) ||
+    compareText(errorKey(a), errorKey(b))
+  );
 }
 
 /** Returns the whole error as text. It orders two receipts with the same time and code. */
@@ -100,7 +106,7 @@ function errorKey({ error }: Evidence): string {
   return JSON.stringify([error.provider_code, error.message, error.stage, error.permanent]);
 }
 
-function order(a = "", b = ""): number {
+function compareText(a = "", b = ""): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 

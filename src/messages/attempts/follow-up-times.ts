@@ -12,7 +12,7 @@ import type { AttemptRow, MessageRow } from "../rows.ts";
  * nothing, and the message would be sent twice.
  */
 const afterLeaseMs = 60_000;
-/** The longest time that a call may run after it began, also in a stalled engine. */
+/** The longest time that a call may run, also in a stalled engine, in milliseconds. */
 export const longestCallMs = leaseMs + afterLeaseMs;
 /**
  * The delay of the first look-up after the transport reported a lost answer, in milliseconds. The
@@ -24,7 +24,7 @@ const lookupDelays = [10_000, 30_000, 120_000, 600_000, 3_600_000, 14_400_000] a
 
 /**
  * How long after its hand-over an attempt is followed up if no engine has its transport any more,
- * in milliseconds. As long as the included carriers take to report.
+ * in milliseconds. The transports of Twilio and Telnyx wait as long for receipts.
  */
 export const maxAbsenceMs = 72 * 3_600_000;
 
@@ -42,8 +42,8 @@ export function needsFollowUp(
 /**
  * Returns when the follow-up job of an attempt runs first, in milliseconds since the epoch: for a
  * look-up, or when the wait for receipts ends. Undefined if neither is needed, or if a lost answer
- * belongs to a transport that cannot look up attempts. If this engine lacks the transport, the job
- * waits for an engine that has it, which knows the times.
+ * belongs to a transport that cannot look up attempts. If this engine lacks the transport, it does
+ * not know the times for receipts. The job then runs at once, and is left to an engine that does.
  */
 export function firstFollowUpAt(
   attempt: AttemptRow,
@@ -53,8 +53,8 @@ export function firstFollowUpAt(
 ): number | undefined {
   if (attempt.outcome === "ambiguous" && status === "ambiguous") {
     if (factsByTransport.get(attempt.transport)?.canLookUp === false) return undefined;
-    // The engine stopped or its deadline passed, so the call may still be running. Wait until the
-    // lease is over.
+    // The engine stopped, or the call passed its deadline. It may still be running, so wait until
+    // its lease is over.
     const mayStillRun = attempt.error?.code === "answer_lost";
     return mayStillRun
       ? Math.max(attempt.leased_until, now) + afterLeaseMs
@@ -63,16 +63,18 @@ export function firstFollowUpAt(
   if (status !== "sent" || basis !== attempt.number) return undefined;
   if (!factsByTransport.has(attempt.transport)) return now;
   const at = nextFollowUpAt(attempt, status, factsByTransport, now);
-  // After a receipt, the call may still run until its lease ends, and its answer may never come.
+  // A receipt came before the answer. The call may still run until its lease ends, and its answer
+  // may never come.
   return at === undefined || attempt.answered_at !== null ? at : Math.max(at, attempt.leased_until);
 }
 
 /**
  * Returns when the follow-up job runs again: for a look-up, or when the wait for receipts ends.
  * Look-ups whose time has passed are left out, so that an outage does not end with all of them at
- * once. Undefined if the attempt needs no follow-up, if all look-ups of a lost answer have been
- * made or its transport cannot make them, if the transport has no receipts, or if this engine lacks
- * the transport. `foundNothing` tells whether a look-up has just found nothing.
+ * once. `foundNothing` tells whether a look-up has just found nothing. Undefined if:
+ * - the attempt needs no follow-up, or this engine lacks its transport,
+ * - its answer is lost, and all look-ups have been made or the transport has none,
+ * - its answer is not lost, and the transport has no receipts.
  */
 export function nextFollowUpAt(
   attempt: AttemptRow,
@@ -95,8 +97,8 @@ export function nextFollowUpAt(
   const next = times.find((each) => each > age);
   if (next !== undefined) return attempt.started_at + next;
   const endsAt = attempt.started_at + timeout_ms;
-  // After an outage, one look-up may stand for all times. If it finds nothing, the end of the
-  // wait may be days away.
+  // After an outage, one look-up is made for all times that have passed. If it finds nothing, it is
+  // repeated as for a lost answer, because the end of the wait may be days away.
   const delay = foundNothing && times.length > 0 ? lookupDelays[attempt.lookups - 1] : undefined;
   return delay === undefined ? endsAt : Math.min(now + delay, endsAt);
 }

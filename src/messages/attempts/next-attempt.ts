@@ -4,9 +4,9 @@ import type { AttemptRow, MessageRow } from "../rows.ts";
 import { isMessageRefused } from "./attempts.ts";
 
 /**
- * Returns the next attempt of a message that no carrier is known to have. `last` is the last of its
- * attempts. If that may have been sent, or its carrier gave it up, the route has to allow another
- * one (`fallBackAfter`).
+ * Returns the next attempt of a message that no carrier is known to have. `last` is the last of the
+ * attempts `made`. If its answer is lost or its carrier gave it up, the route has to allow another
+ * attempt (`fallBackAfter`).
  */
 export function nextAttempt(
   routing: Routing,
@@ -17,7 +17,7 @@ export function nextAttempt(
 ): NextAttempt {
   const route = chooseRoute(routing, message, last.transport);
   if (last.outcome === "ambiguous" || last.outcome === "undelivered") {
-    // An earlier failure of the attempt, such as a lost answer, may have led to another one.
+    // The next attempt may be planned since an earlier failure of this one, such as a lost answer.
     const isPlanned = last.next_attempt_at !== null;
     if (!isPlanned && !route.fallBackAfter.includes(last.outcome)) return "none";
     // A redacted message has no text to send again.
@@ -30,8 +30,8 @@ export function nextAttempt(
 }
 
 /**
- * Returns an attempt for the choice of the next one. A transport that refused permanently, or may
- * have the message, is not tried again.
+ * Returns what the choice of the next attempt depends on. A transport that refused permanently, or
+ * that has or had the message, or may have it, is not tried again.
  */
 function failureOf({
   transport,

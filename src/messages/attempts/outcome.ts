@@ -1,7 +1,7 @@
 /**
- * The outcome of a message: what all of its attempts together make of it. An answer, a receipt or a
- * look-up changes one attempt. The message then gets the state that its attempts give it, so the
- * order of what carriers report does not matter, and neither does a repetition.
+ * The outcome of a message: the state that follows from all of its attempts. An answer, a receipt or
+ * a look-up changes one attempt, and then the outcome is computed anew. So neither the order nor the
+ * repetition of what carriers report matters.
  */
 import type { NextAttempt, PlannedAttempt } from "../routes/route-rules.ts";
 import type { AttemptRow, MessageRow } from "../rows.ts";
@@ -16,7 +16,7 @@ import {
 import { answerLost } from "./carrier-reports.ts";
 import { merge, rank, type CarrierState } from "./evidence.ts";
 
-/** What a message becomes. */
+/** The new state of a message. */
 export interface Outcome {
   readonly state: NewState;
   /** The columns that name the carrier of the message. */
@@ -26,15 +26,16 @@ export interface Outcome {
 /**
  * Returns the outcome of a message with these attempts, oldest first. The first of these that
  * applies decides:
- * 1. The attempt with the highest status that its carrier has not given up, the last of several.
+ * 1. Of the attempts that carriers have and have not given up, the one with the highest status. Of
+ *    several with the same status, the last one.
  * 2. The last attempt, while its call goes on.
  * 3. The next attempt, if there is one within the time to live.
  * 4. The last attempt whose answer is lost: it may have been sent.
  * 5. The last attempt that its carrier gave up.
  * 6. The refusal of the last attempt.
  *
- * A message that has ended is not sent again, and only proof changes it. Returns undefined if it
- * stays as it is. `plan` returns the next attempt after the last one.
+ * A message that has ended is not sent again: only 1 and 5 apply. Returns undefined if it stays as
+ * it is. `plan` returns the next attempt after the last one.
  */
 export function outcomeOf(
   message: MessageRow,
@@ -74,7 +75,7 @@ export function endingOf(
   return givenUp === undefined ? { state: ending, columns: {} } : provenBy(givenUp, made);
 }
 
-/** An attempt that its carrier had, which is proved. */
+/** An attempt with proof that its carrier has or had the message. */
 type Proven = AttemptRow & { readonly evidence: CarrierState };
 
 const isProven = (attempt: AttemptRow): attempt is Proven => attempt.evidence !== null;
@@ -91,7 +92,10 @@ function findAccepted(made: readonly AttemptRow[]): Proven | undefined {
   return first;
 }
 
-/** The message has the status that an attempt proves. Once it arrived, all evidence counts. */
+/**
+ * The message has the status that an attempt proves. Its times are those of the attempt, but once it
+ * has arrived, they are the earliest of all attempts.
+ */
 function provenBy(deciding: Proven, made: readonly AttemptRow[]): Outcome {
   const { evidence, number: basis } = deciding;
   const state = isArrived(evidence.status)
@@ -110,7 +114,7 @@ function sending({ expires_at, attempts }: MessageRow, last: AttemptRow): Outcom
   };
 }
 
-/** The message waits for its next attempt. A deferral goes on until its own end. */
+/** The message waits for its next attempt. A deferral that does not end before goes on. */
 function waiting(message: MessageRow, next: PlannedAttempt, now: number): Outcome {
   const { status, send_at, retry_at, attempts } = message;
   const expires_at = message.expires_at ?? Infinity;
@@ -118,7 +122,7 @@ function waiting(message: MessageRow, next: PlannedAttempt, now: number): Outcom
   if (status === "scheduled" && send_at !== null && next.at <= send_at) {
     return { state: { status, send_at, expires_at, attempts }, columns };
   }
-  // The time that was planned before stands, unless a carrier asks for a later one.
+  // The time that was planned before stays, unless a carrier asks for a later one.
   const isPlanned =
     status === "queued" && retry_at !== null && next.transport === message.transport;
   const due_at = isPlanned && next.at <= Math.max(retry_at, now) ? retry_at : next.at;

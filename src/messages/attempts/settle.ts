@@ -30,7 +30,8 @@ export async function settleAnswer(
   pair: MessageAndAttempt,
   reported: Reported,
 ): Promise<MessageAndAttempt> {
-  // An attempt counted as lost keeps its entry. The late answer gets a separate entry.
+  // The answer counted as lost, and the attempt has its place in the timeline for that. What the
+  // late answer changes gets an entry of its own.
   const isLate = pair.attempt.answered_at !== null;
   if (!isLate) return settle(tx, services, pair, { ...reported, answered_at: tx.now });
   const settled = await settle(tx, services, pair, reported);
@@ -53,16 +54,16 @@ export async function settle(
   const others = stored.filter(({ id }) => id !== attempt.id);
   const made = [...others, changed].toSorted((a, b) => a.number - b.number);
   const last = made.at(-1) ?? changed;
-  // Whoever canceled the message knew what was reported before. Only news changes its status.
-  const isNews = changed.evidence?.status !== attempt.evidence?.status;
+  // Whoever canceled the message knew what was proved then. Only a new proof changes its status.
+  const isNewProof = changed.evidence?.status !== attempt.evidence?.status;
   const outcome =
-    before.status === "canceled" && !isNews
+    before.status === "canceled" && !isNewProof
       ? undefined
       : outcomeOf(before, made, tx.now, () => nextAttempt(services, before, made, last, tx.now));
   const after = outcome && (await writeIfNew(tx, before, outcome));
   if (after === undefined && !differs(attempt, columns)) return pair;
-  // Commands that choose a next attempt read all attempts and write the message. The message is
-  // written in any case, so that two of them conflict, and one of them runs again.
+  // The outcome depends on all attempts, but each command writes only its own. It also writes the
+  // message, even without a change, so that two such commands conflict, and one of them runs again.
   const message = after ?? tx.touch(messages, before);
 
   const isFirstAnswer = attempt.answered_at === null && changed.answered_at !== null;
@@ -76,17 +77,20 @@ export async function settle(
     }),
     ...(last === changed && planned),
   });
-  const other = others.find((each) => each === last);
-  if (other !== undefined && planned) tx.update(attempts, other, planned);
+  // The last attempt stores when the next one is due, also if the report is about another attempt.
+  const lastOther = others.find((each) => each === last);
+  if (lastOther !== undefined && planned) tx.update(attempts, lastOther, planned);
 
-  // The jobs may be gone: their claims may be lost, or the engine that made a call has stopped.
+  // A message in the outbox needs the job of its conversation. The job may be gone: its claim was
+  // lost, or it ended while a receipt had taken the message out of the outbox.
   const isUnderway = message.status === "sending" && before.status !== "sending";
   if (message.status === "queued" || isUnderway) {
     await arm(tx, sendJob(message, message.retry_at ?? tx.now));
   }
   const isMoved = message.status !== before.status || message.basis !== before.basis;
-  if (isMoved) await armFollowUps(tx, services, message, [...others, written]);
-  else if (written.outcome !== attempt.outcome) {
+  if (isMoved) {
+    await armFollowUps(tx, services, message, [...others, written]);
+  } else if (written.outcome !== attempt.outcome) {
     await armFollowUps(tx, services, message, [written]);
   }
   return { message, attempt: written };
@@ -133,7 +137,7 @@ export async function recordLostAnswer(
   message: Seen<MessageRow>,
 ): Promise<Seen<MessageRow>> {
   const attempt = await tx.get(attemptsOfMessage, [message.id, message.attempts]);
-  // The reads of a command may be from different moments, and an erasure removes both rows.
+  // An erasure may have removed both rows between the two reads. The command then runs again.
   if (attempt === undefined) {
     throw new StorageConflict(`message ${message.id} has status sending but no attempt`);
   }
