@@ -3,9 +3,9 @@
  * and receipts. It does not depend on the order of the evidence or on duplicates.
  *
  * Evidence ranks `sent < unconfirmed < undelivered < delivered < read`. The highest rank wins. Of
- * the same rank, the earliest carrier time wins, and of the same time, the error that comes first in
- * text order. `sent_at`, `delivered_at` and `read_at` are each the earliest time that any evidence
- * proves: `read` proves delivery, and all but `unconfirmed` prove sending.
+ * the same rank, the earliest carrier time wins. Of the same time, the error that comes first in
+ * text order wins. `sent_at`, `delivered_at` and `read_at` are each the earliest time that any
+ * evidence proves: `read` proves delivery, and all but `unconfirmed` prove sending.
  */
 import type { IgnoredReason } from "../timeline/timeline-types.ts";
 import type { MessageError } from "../types.ts";

@@ -1,7 +1,7 @@
 /**
- * The outcome of a message: the state that follows from all of its attempts. An answer, a receipt or
- * a look-up changes one attempt, and then the outcome is computed anew. So neither the order nor the
- * repetition of what carriers report matters.
+ * The outcome of a message: the state that follows from all of its attempts. An answer, a receipt
+ * or a look-up changes one attempt, and then the outcome is computed anew. So neither the order nor
+ * the repetition of what carriers report matters.
  */
 import type { NextAttempt, PlannedAttempt } from "../routes/route-rules.ts";
 import type { AttemptRow, MessageRow } from "../rows.ts";
@@ -93,8 +93,8 @@ function findAccepted(made: readonly AttemptRow[]): Proven | undefined {
 }
 
 /**
- * The message has the status that an attempt proves. Its times are those of the attempt, but once it
- * has arrived, they are the earliest of all attempts.
+ * The message has the status that an attempt proves, and the attempt's times. Once it has arrived,
+ * its times are the earliest of all attempts.
  */
 function provenBy(deciding: Proven, made: readonly AttemptRow[]): Outcome {
   const { evidence, number: basis } = deciding;

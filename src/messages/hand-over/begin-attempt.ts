@@ -28,16 +28,19 @@ import { showSender } from "./show-sender.ts";
 /** The maximum number of messages of a conversation that one transaction reads or ends. */
 const maxScanned = 50;
 
-/** A message and its committed attempt, for which the carrier is called next. */
+/** How long a job is left to engines that have its transport, in milliseconds. */
+export const waitForTransportMs = 30_000;
+
+/** A message and its attempt. Once they are committed, the carrier is called. */
 export interface BegunAttempt extends MessageAndAttempt {
-  /** Whether no other message of the conversation waited when it began. */
+  /** Whether no other message of the conversation waited when the attempt began. */
   readonly isLast: boolean;
 }
 
 interface BeginOptions {
   readonly services: Services;
   readonly hostVerdicts: HostVerdicts;
-  /** Whether the run of the job ends: it begins nothing more, and the job is due again. */
+  /** Whether the run of the job ends. Then no attempt begins, and the job is due again at once. */
   readonly endsRun: boolean;
 }
 
@@ -60,9 +63,8 @@ const attemptSubject = (id: ConversationId): string => `attempt in ${id}`;
 
 /**
  * Records an attempt for the next message of a conversation. The caller calls the carrier after the
- * commit. Without a message to send, the job ends, or waits until the next message is due.
- *
- * The same transaction renews the claim, so an engine that lost the claim begins none.
+ * commit. Returns undefined if no attempt begins: the claim was lost, or the job is finished or due
+ * again. The same transaction renews the claim, so an engine that has lost it begins no attempt.
  */
 export async function beginNextAttempt(
   tx: Tx,
@@ -201,10 +203,13 @@ async function beginAttempt(
     await denyOrDefer(tx, services, message, decision);
     return "skipped";
   }
-  if (throttle !== undefined) await recordHandOver(tx, claim, throttle);
-  // An earlier message waited for another sender. In that sender's lane, the job would count as one
-  // that uses its throttle.
-  else if (claim.lane.waiting_for !== null) await moveToUsualLane(tx, claim);
+  if (throttle !== undefined) {
+    await recordHandOver(tx, claim, throttle);
+  } else if (claim.lane.waiting_for !== null) {
+    // An earlier message waited for another sender. In that sender's lane, the job would count as
+    // one that uses its throttle.
+    await moveToUsualLane(tx, claim);
+  }
   const sending = await writeState(tx, message, state);
   await showSender(tx, sending);
   const attempt = tx.insert(attempts, attemptOf(tx, sending, leased_until));
@@ -212,12 +217,13 @@ async function beginAttempt(
 }
 
 /**
- * Ends the expired ones among the first messages of a conversation, and records lost answers, also
- * of messages behind one that waits longer. A message keeps its place while its look-up is due. If
- * the look-up queues it again while a later message is `sending`, and the engine then crashes, the
- * answer of the later one is lost behind it.
- * Returns when the next of the others expires, or Infinity. Returns now if messages that were not
- * read have moved up among the first.
+ * Expires messages and records lost answers among the first messages of a conversation. The first
+ * one may wait longer than those behind it. One of those can be `sending`, with a lost answer: an
+ * ambiguous message keeps its place, and a look-up may have queued it again while an engine sent a
+ * later message and then crashed.
+ *
+ * Returns when the next of the messages that stay in the outbox expires, or Infinity. Returns now
+ * if messages that were not read have moved up among the first.
  */
 async function handleExpiredAndLost(
   tx: Tx,
@@ -225,19 +231,21 @@ async function handleExpiredAndLost(
   { services }: BeginOptions,
 ): Promise<number> {
   let firstExpiry = Infinity;
-  let ended = 0;
+  let gone = 0;
   const first = await tx.list(outbox, [conversation_id], maxScanned);
   for (const listed of first) {
     const isLost = listed.status === "sending" && !needsMissingTransport(listed, services, tx.now);
     const message = isLost ? await recordLostAnswer(tx, services, listed) : listed;
     if (hasExpired(stateOf(message), tx.now)) {
       await expireQueued(tx, services, message);
-      ended++;
+      gone++;
     } else if (message.status === "queued" || message.status === "sending") {
       firstExpiry = Math.min(firstExpiry, message.expires_at ?? Infinity);
-    } else ended++;
+    } else {
+      gone++;
+    }
   }
-  return ended > 0 && first.length === maxScanned ? tx.now : firstExpiry;
+  return gone > 0 && first.length === maxScanned ? tx.now : firstExpiry;
 }
 
 async function expireQueued(tx: Tx, services: Services, message: Seen<MessageRow>): Promise<void> {
@@ -286,6 +294,3 @@ function needsMissingTransport(
   if (transport === null || factsByTransport.has(transport)) return false;
   return (expires_at ?? Infinity) > now;
 }
-
-/** How long a job is left to engines that have its transport, in milliseconds. */
-export const waitForTransportMs = 30_000;

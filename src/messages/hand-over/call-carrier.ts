@@ -6,14 +6,14 @@ import type { AttemptRow, MessageRow } from "../rows.ts";
 import { checkSendAnswer } from "../transport-results.ts";
 
 /**
- * The deadline of a carrier call, in milliseconds. A hand-over leaves at least half a lease
- * (`renew`), so a call that begins soon after it ends before the lease does.
+ * The deadline of a carrier call, in milliseconds. When an attempt is committed, at least half of
+ * the lease is left (`renew`). So a call that begins soon afterwards ends before the lease does.
  */
 export const callDeadlineMs = 25_000;
 
-/** What a call to a carrier led to. */
-export interface Called {
-  /** The carrier's answer. If the call missed its deadline: that the answer is lost. */
+/** The result of a call to a carrier. */
+export interface CallResult {
+  /** The carrier's answer, or `ambiguous` if the call missed its deadline or failed. */
   readonly answer: SendAnswer;
   /** The call, if it missed its deadline. Its answer may still arrive. */
   readonly unfinishedCall?: Promise<unknown> | undefined;
@@ -28,21 +28,19 @@ export async function callCarrier(
   runtime: Runtime,
   { message, attempt }: MessageAndAttempt,
   abort: AbortSignal,
-): Promise<Called | "not_called" | "aborted"> {
+): Promise<CallResult | "not_called" | "aborted"> {
   const { clock, logger, transports } = runtime;
   const transport = transportFor(transports, attempt);
-  if (transport === undefined) {
-    return notSetUp(runtime, attempt);
-  }
-  // The process may have stalled since the hand-over, for example because the machine slept.
-  // Another engine may take the job during the call, or has taken it already.
+  if (transport === undefined) return refuseWithoutTransport(runtime, attempt);
+  // The process may have stalled since the commit, for example because the machine slept. The lease
+  // would then end during the call, or has ended, and another engine could call the carrier too.
   if (abort.aborted || clock.now() > attempt.leased_until - callDeadlineMs) {
     return "not_called";
   }
   const { id: attempt_id, number, started_at } = attempt;
   let sending: Promise<unknown> | undefined;
   try {
-    return await withDeadline<Called>(
+    return await withDeadline<CallResult>(
       clock,
       callDeadlineMs,
       async (signal) => {
@@ -95,8 +93,14 @@ function reportRefusal(
   logger.warn({ transport, calls: noted.count }, text[code]);
 }
 
-/** Logs that this engine lacks the transport. A person has to set it up or to change the routes. */
-function notSetUp({ logger, refusals }: Runtime, { transport, mode }: AttemptRow): Called {
+/**
+ * Refuses an attempt whose transport this engine lacks, and logs it. A person has to set the
+ * transport up or to change the routes.
+ */
+function refuseWithoutTransport(
+  { logger, refusals }: Runtime,
+  { transport, mode }: AttemptRow,
+): CallResult {
   const noted = refusals.note(`lacks ${mode} ${transport}`);
   if (noted !== undefined) {
     logger.warn({ transport, mode, calls: noted.count }, "a transport is not set up in a mode");

@@ -13,10 +13,9 @@ import { stateOf } from "../stored-state.ts";
 import { writeState, writeTimeline } from "../write-state.ts";
 
 /**
- * Returns the recipient of a queued message. It can be missing, because the contact was erased or
- * no longer has the number. The reads hold rows that an erasure, a merge and a change of the number
- * write, so a hand-over cannot commit after them. A merge moves the addresses first and the
- * messages later.
+ * Returns the recipient of a queued message: `erased` if the contact was erased, and `changed` if
+ * it no longer has the number. The reads hold rows that an erasure, a merge and a change of the
+ * number write. So if one of these commits first, the hand-over runs again.
  */
 export async function recipientOf(
   tx: Tx,
@@ -26,6 +25,7 @@ export async function recipientOf(
   if (addressee?.contact_id === contact_id) return addressee;
   const contact = await tx.get(contactById, [contact_id], { hold: true });
   if (contact === undefined) return "erased";
+  // A merge moves the addresses first and the messages later.
   return addressee?.contact_id === contact.merged_into ? addressee : "changed";
 }
 
@@ -57,9 +57,7 @@ export function checkQueued(
   });
 }
 
-/**
- * Ends a denied message. Schedules a deferred one anew, so that later messages do not wait for it.
- */
+/** Ends a denied message. Schedules a deferred one, so that later messages do not wait for it. */
 export async function denyOrDefer(
   tx: Tx,
   services: Services,

@@ -36,7 +36,7 @@ export async function recordAnswer(
   begun: BegunAttempt,
   answer: SendAnswer,
 ): Promise<boolean> {
-  prefetchOutcome(tx, services, claim, begun, answer);
+  prefetchForAnswer(tx, services, claim, begun, answer);
   const [message, attempt] = await Promise.all([
     tx.get(messageById, [begun.message.id], { hold: "recent" }),
     tx.get(attemptById, [begun.attempt.id], { hold: "recent" }),
@@ -76,7 +76,7 @@ async function findWaiting(
 }
 
 /** Prefetches what `recordAnswer` reads, as far as the keys are known at its start. */
-function prefetchOutcome(
+function prefetchForAnswer(
   tx: Tx,
   services: Services,
   claim: Claim<"send">,
@@ -96,10 +96,11 @@ function prefetchOutcome(
 }
 
 /**
- * Returns the columns of an attempt that store an answer. Undefined if the answer does not count:
- * proof that the carrier had the message outranks it, except for an opt-out. A lost answer does not
- * replace a refusal either. If its commit is retried, a look-up may have found meanwhile that
- * nothing was sent.
+ * Returns the columns of an attempt that store an answer. Undefined if the answer changes nothing:
+ * - The carrier is proved to have had the message. Only an opt-out still counts then.
+ * - The answer is lost, and the attempt is rejected: while the commit was retried, a look-up has
+ *   found that nothing was sent.
+ * - The same refusal is stored already.
  */
 async function reportedBy(
   tx: Tx,
@@ -123,12 +124,11 @@ async function reportedBy(
   }
   const permanent = outcome === "rejected" && answer.permanent;
   const error = carrierError(answer.error, permanent);
-  // What the carrier says of the recipient counts although the attempt was not refused.
   if (attempt.evidence !== null) return isOptOut(error) ? { error } : undefined;
   if (outcome === "ambiguous") {
     return attempt.outcome === "rejected" ? undefined : { outcome, error };
   }
-  // A commit can be retried after it succeeded unnoticed. The delay must not grow then.
+  // The commit may have succeeded unnoticed and be retried. The pause must not begin again then.
   if (attempt.outcome === outcome && attempt.error?.code === error.code) return undefined;
   const not_before = notBeforeOf(answer.retry_after_ms, tx.now);
   if (attempt.answered_at === null || permanent) return { outcome, error, not_before };

@@ -15,7 +15,7 @@ import { background, isStorageFailure, type Tx } from "../../store/index.ts";
 import { attemptById } from "../rows.ts";
 import { checkSendAnswer } from "../transport-results.ts";
 import { beginNextAttempt, prefetchNextAttempt, type BegunAttempt } from "./begin-attempt.ts";
-import { callCarrier, type Called } from "./call-carrier.ts";
+import { callCarrier, type CallResult } from "./call-carrier.ts";
 import { recordAnswer } from "./record-answer.ts";
 import { takeBack } from "./take-back.ts";
 
@@ -62,21 +62,22 @@ class SendRun {
   async sendFrom(first: BegunAttempt | undefined): Promise<void> {
     let begun = first;
     for (let sent = 1; begun !== undefined; sent++) {
-      const called = await callCarrier(this.#runtime, begun, this.#run.abort);
+      const result = await callCarrier(this.#runtime, begun, this.#run.abort);
       // The call may still go on. The engine that takes the job next records the lost answer.
-      if (called === "aborted") return;
-      if (called === "not_called") return this.#recordNotCalled(begun);
-      if (called.unfinishedCall !== undefined) return this.#recordMissedDeadline(begun, called);
+      if (result === "aborted") return;
+      if (result === "not_called") return this.#recordNotCalled(begun);
+      if (result.unfinishedCall !== undefined) return this.#recordMissedDeadline(begun, result);
+      // Recording an answer leads to no more calls then, so another job may begin.
       if (begun.isLast) this.#run.freeSlot();
-      if (!(await this.#record(begun, called.answer))) return;
+      if (!(await this.#record(begun, result.answer))) return;
       begun = await this.beginNext(sent);
     }
   }
 
   /**
    * Begins an attempt for the next message. `sent` is the number of messages that the run has sent.
-   * Returns undefined if none begins now; the job is then released. That is so if the run has sent
-   * enough, or the engine stops.
+   * Returns undefined if none begins now, also because the run has sent enough or the engine stops.
+   * The job is then released.
    */
   async beginNext(sent: number): Promise<BegunAttempt | undefined> {
     const { services, hostPolicies } = this.#runtime;
@@ -145,11 +146,12 @@ class SendRun {
   /** Records a missed deadline, and the late answer if it arrives. */
   async #recordMissedDeadline(
     begun: BegunAttempt,
-    { answer, unfinishedCall }: Called,
+    { answer, unfinishedCall }: CallResult,
   ): Promise<void> {
     await this.#store(async (tx) => {
       await this.#recordAnswer(tx, begun, answer);
-      // Move to the slow lane, so that a hanging carrier does not block the jobs of others.
+      // This failure moves the job to the slow lane, so that a hanging carrier does not block the
+      // jobs of others.
       await finish(tx, this.#claim, { againAt: tx.now, failure: "job" });
     });
     const { id: attempt_id, transport } = begun.attempt;

@@ -5,9 +5,9 @@ import type { Tx } from "../../store/index.ts";
 import type { MessageRow } from "../rows.ts";
 
 /**
- * Stores the sender of a scheduled or deferred message as the one that the contact saw last. Other
- * messages do so when they are accepted. Only the first attempt does it, because the contact may
- * have written to another sender since.
+ * Stores the sender of a scheduled or deferred message as the one that the contact saw last. For
+ * other messages, this is done when they are created. Only the first attempt does it, because the
+ * contact may have written to another sender since.
  */
 export async function showSender(
   tx: Tx,

@@ -1,6 +1,6 @@
 /**
- * Attempts with which no carrier was called: the stop deadline came between the hand-over and the
- * call, or the process stalled there for too long.
+ * Attempts with which no carrier was called: between the commit of the attempt and the call, the
+ * stop deadline came, or the process stalled for too long.
  */
 import type { Services } from "../../operations/index.ts";
 import type { SendAnswer } from "../../ports/index.ts";
