@@ -1,15 +1,18 @@
 import type { Clock } from "../../ports/index.ts";
 
-/** A smaller step costs a look-up no more than its shortest delay. */
+/**
+ * Steps up to this are ignored, in milliseconds. They make a look-up early by no more than the
+ * shortest delay before one.
+ */
 const toleratedMs = 5_000;
 
 /**
- * Notices that the wall clock was set forward, or went on while the machine slept. What is due by
- * the wall clock is then due too early: a call that began before may still be running.
+ * Notices that the wall clock was set forward, or went on while the machine slept. A look-up can
+ * then be due too early: a call that began before the step may still be running.
  */
 export class ForwardSteps {
   readonly #clock: Pick<Clock, "now" | "monotonic">;
-  /** How far the wall clock is ahead of the monotonic one. */
+  /** How far the wall clock is ahead of the monotonic one, in milliseconds. */
   #lead: number;
   /** When the last step was noticed, by the monotonic clock. */
   #noticedAt = -Infinity;
@@ -19,7 +22,7 @@ export class ForwardSteps {
     this.#lead = clock.now() - clock.monotonic();
   }
 
-  /** Returns how long to wait until the last step was noticed `ms` milliseconds ago. */
+  /** Returns how long to wait until `ms` have passed since the last step was noticed. */
   waitMs(ms: number): number {
     const monotonic = this.#clock.monotonic();
     const lead = this.#clock.now() - monotonic;

@@ -1,7 +1,7 @@
 /**
  * Which of the carrier's messages belongs to an attempt. A carrier that does not know attempt ids
- * lists the messages that look like the attempt's (`alike`). It is one of them if no other attempt
- * owns it or may own it.
+ * lists the messages that look like the attempt's (`alike`). The attempt's message is the only one
+ * of them that no other attempt owns or may own.
  */
 import type { LookupAnswer } from "../../ports/index.ts";
 import { scan, unscoped, type Reads, type Tx } from "../../store/index.ts";
@@ -27,12 +27,13 @@ const maxSearched = 10_000;
 const apartMs = 3_600_000;
 
 /**
- * Whether another attempt of about the same time may own a message that the carrier lists: its
- * provider id is unknown, and it sends another message to the recipient now, or has lost its answer
- * to a message with the same content. The status of that message does not matter: it may be sent
- * over another carrier or canceled after the answer was lost. Attempts that begin after the carrier
- * listed its messages own none of them, so this is read after the look-up. If the search does not
- * end within its limits, there may be such an attempt.
+ * Whether another attempt of about the same time may own a message that the carrier lists. Its
+ * provider id is unknown, and it belongs to another message to the recipient, which is being sent
+ * now or has the same content. In the second case, the status of that message does not matter:
+ * after the answer was lost, it may have been sent over another carrier or canceled.
+ *
+ * Call this after the look-up, because attempts that begin later own none of the listed messages.
+ * If the search does not end within its limits, there may be such an attempt.
  */
 export async function hasRival(
   reads: Reads,
@@ -44,7 +45,8 @@ export async function hasRival(
     prefix: [message.contact_id],
     order: "descending",
     where: { direction: "outbound", to: message.to },
-    // A message changes when its attempt begins, so one that last changed earlier has no rival.
+    // A message changes when its attempt begins. So one that last changed long before this attempt
+    // began has no attempt of about the same time.
     keep: (each: MessageRow) =>
       each.id !== message.id &&
       each.attempts > 0 &&
@@ -76,12 +78,12 @@ function isAlike(a: MessageRow, b: MessageRow): boolean {
   return a.body === b.body && JSON.stringify(a.media) === JSON.stringify(b.media);
 }
 
-/** The maximum number of candidates. With more, the attempt cannot be identified. */
+/** The maximum number of the carrier's messages among which an attempt is identified. */
 const maxAlike = 100;
 
 /**
- * Identifies the attempt among the carrier's messages that look the same: it is the only one that
- * no other attempt owns. The result is `unknown` if no candidate or more than one is left.
+ * Finds the attempt's message among those that the carrier lists: it is the only one that no other
+ * attempt owns. The result is `unknown` if none or more than one is left, or if there are too many.
  */
 export async function identify(
   tx: Tx,

@@ -24,8 +24,8 @@ import { hasRival, identify, type Finding } from "./identify-attempt.ts";
 
 /**
  * Looks up an attempt whose answer was lost or whose receipts have not come. After the clock was
- * set forward, waits until each call that was running then has ended. A look-up during the call
- * would find nothing, and the message would be sent twice.
+ * set forward, waits until each call that was running then has ended. A look-up during a call could
+ * find nothing, and the message would be sent twice.
  */
 export function lookUpAttempt(runtime: Runtime): JobHandler<"follow-up"> {
   const { store, services, transports } = runtime;
@@ -183,8 +183,8 @@ async function reportedBy(
 }
 
 /**
- * Leaves the follow-up of an attempt to an engine that has its transport: only that one can look
- * the attempt up. If none has it any more, the wait for receipts and look-ups ends.
+ * Leaves the follow-up of an attempt to engines that have its transport: only they can look the
+ * attempt up. If none has done so by `maxAbsenceMs` after the hand-over, the wait ends.
  */
 async function leaveToOthers(tx: Tx, services: Services, claim: Claim<"follow-up">): Promise<void> {
   const pair = await findMessageAndAttempt(tx, claim);

@@ -49,13 +49,13 @@ async function applyReceipt(
   const evidence = evidenceOf(withValidTime(receipt, tx.now));
   const { error } = evidence;
   await recordCarrierOptOut(tx, services, pair, error);
-  const known = join(pair.attempt.evidence, evidence);
+  const joined = join(pair.attempt.evidence, evidence);
   const updated = await settle(tx, services, pair, {
     ...provenColumns(pair.attempt, evidence),
     ...(error && givenUpColumns(pair.attempt, error)),
   });
   const { message, attempt } = updated;
-  const ignored_reason = ignoredReason(pair.message, updated, known.ignored_reason);
+  const ignored_reason = ignoredReason(pair.message, updated, joined.ignored_reason);
   writeTimeline(tx, pair.message, message, {
     type: "receipt",
     at: iso(tx.now),
@@ -66,18 +66,21 @@ async function applyReceipt(
     applied: ignored_reason === null,
     ignored_reason,
   });
-  // Later receipts still count as evidence, but no look-up needs to wait for them.
+  // The follow-up job has nothing more to wait for. Later receipts still count as evidence.
   if (isFinal(message) || attempt.outcome === "undelivered") {
     await disarm(tx, { kind: "follow-up", key: { attempt_id: attempt.id } });
   }
   return updated;
 }
 
-/** Returns why a receipt left the message as it was. Null if it changed its status or its times. */
+/**
+ * Returns why a receipt left the message as it was. Null if it changed its status or its times.
+ * `reason` is why the receipt left the evidence of its attempt as it was.
+ */
 function ignoredReason(
   before: MessageRow,
   { message, attempt }: MessageAndAttempt,
-  known: IgnoredReason | null,
+  reason: IgnoredReason | null,
 ): IgnoredReason | null {
   const isSame =
     message.status === before.status &&
@@ -85,7 +88,7 @@ function ignoredReason(
     message.delivered_at === before.delivered_at &&
     message.read_at === before.read_at;
   if (!isSame) return null;
-  return message.basis === attempt.number ? known : "superseded";
+  return message.basis === attempt.number ? reason : "superseded";
 }
 
 /** Prefetches what `providerIdFor` and `applyEarlyReceipts` read. */
@@ -107,7 +110,7 @@ export async function applyEarlyReceipts(
   const { transport, provider_message_id } = pair.attempt;
   if (provider_message_id === null) return pair;
   const anyScope = unscoped(tx);
-  // Most transports have none. All commands that commit together share this read.
+  // Most transports have no early receipts. All commands that commit together share this read.
   const some = await anyScope.list(earlyReceiptsOf, [transport], 1);
   if (some.length === 0) return pair;
   const early = await anyScope.get(earlyReceiptsOf, [transport, provider_message_id]);
@@ -116,7 +119,7 @@ export async function applyEarlyReceipts(
   return applyReceipts(tx, services, pair, early.receipts);
 }
 
-/** Whether the attempt needs no more look-ups. */
+/** Whether a message has a final receipt, so that its attempts need no more look-ups. */
 function isFinal({ status }: MessageRow): boolean {
   return status === "delivered" || status === "undelivered" || status === "read";
 }
@@ -124,8 +127,8 @@ function isFinal({ status }: MessageRow): boolean {
 /**
  * Records an opt-out that only the carrier knew, if `error` says that the carrier refused an
  * attempt for good because of it. The status of the message does not matter: another carrier may
- * have sent it. The error of the attempt shows that its opt-out is recorded. A repeated receipt
- * must not record it again, because the recipient may have opted in meanwhile.
+ * have sent it. An opt-out that the attempt has as its error is recorded already. A repeated
+ * receipt must not record it again, because the recipient may have opted in meanwhile.
  */
 export async function recordCarrierOptOut(
   tx: Tx,

@@ -20,12 +20,13 @@ import { applyEarlyReceipts, applyReceipts, providerIdFor } from "./apply-receip
 /** How long an early receipt is kept, in milliseconds: 72 hours. */
 const keepMs = 72 * hourMs;
 /**
- * The delays of two more looks for the attempt of an early receipt, in milliseconds. By the first,
- * the transaction that could not see the receipt has nearly always ended, and by the last always.
+ * The delays after which a job looks for the attempt of an early receipt again, in milliseconds. By
+ * then, a transaction that recorded the attempt's answer and could not see the receipt has ended:
+ * after the first delay nearly always, and after the last one always.
  */
 const nextLookMs = 1_000;
 const lastLookMs = 60_000;
-/** The maximum number of early receipts per provider id. More are dropped. */
+/** The maximum number of early receipts per provider id. Further ones are dropped. */
 const maxEarly = 50;
 
 /**
@@ -48,8 +49,8 @@ export async function recordReceipt(
   }
   const tx = anyScope.in(attempt);
   prefetchJob(tx, { kind: "follow-up", key: { attempt_id: attempt.id } });
-  // Held, because a receipt may change only the attempt. This engine may know an older state of the
-  // message than of the attempt, and would judge the receipt by it.
+  // A receipt may change only the attempt, so the message is held. Otherwise, this engine could
+  // decide by a state of the message that is older than that of the attempt.
   const message = await tx.get(messageById, [attempt.message_id], { hold: true });
   // A transport can report only on its own attempts.
   if (message === undefined || attempt.transport !== transport) return "unknown";
@@ -61,8 +62,8 @@ export async function recordReceipt(
 }
 
 /**
- * Reads the attempt of a receipt. Undefined without an id: a transport may pass null or "" for one
- * that it lacks.
+ * Reads the attempt of a receipt. Undefined if the subject has no id: a transport may pass null or
+ * "" for an id that it lacks.
  */
 function findAttempt(
   tx: UnscopedTx,
@@ -75,9 +76,9 @@ function findAttempt(
 }
 
 /**
- * Gives the attempt the receipt's provider id. The receipt then gives it to the message, if that is
- * based on the attempt. Returns the same pair if the attempt has an id, or if another attempt has
- * this one.
+ * Stores the receipt's provider id in the attempt. Applying the receipt then also stores it in the
+ * message, if the message's status is based on the attempt. Returns the same pair if the attempt
+ * has a provider id already, or if another attempt has this one.
  */
 async function learnProviderId(
   tx: Tx,
@@ -95,8 +96,8 @@ async function learnProviderId(
 }
 
 /**
- * Stores an early receipt. The first receipt for a provider id also schedules the next look for the
- * attempt.
+ * Stores an early receipt. The first one for a provider id also arms the job that looks for the
+ * attempt again.
  */
 async function storeEarly(
   tx: UnscopedTx,
@@ -134,6 +135,7 @@ export async function retryEarlyReceipts(
     return;
   }
   const early = await anyScope.get(earlyReceiptsOf, [transport, provider_message_id]);
-  const lastLookAt = early === undefined ? 0 : early.expires_at - keepMs + lastLookMs;
+  const storedAt = early && early.expires_at - keepMs;
+  const lastLookAt = storedAt === undefined ? 0 : storedAt + lastLookMs;
   await finish(anyScope, claim, lastLookAt > anyScope.now ? { againAt: lastLookAt } : {});
 }
