@@ -4,7 +4,10 @@ import { sendLane } from "../senders/index.ts";
 import type { Tx } from "../store/index.ts";
 import { outbox, type AttemptRow, type MessageRow } from "./rows.ts";
 
-/** Returns the class of a message among those of its account that wait for the same transport. */
+/**
+ * Returns the class of a message. It orders the messages of an account that wait for the same
+ * transport.
+ */
 export function sendClassOf({
   category,
   in_batch,
@@ -33,10 +36,10 @@ const maxRead = 50;
  */
 export function updateClass(tx: Tx, claim: Claim<"send">, next: MessageRow): Promise<void> {
   return moveToClass(tx, claim, async (current) => {
-    // `arm` has set the class to that of the best message, so the other messages are no better.
+    // `arm` has set the class to that of the best message, so none is better than the current one.
     if (sendClassOf(next) === current) return current;
     const remaining = await tx.list(outbox, [next.conversation_id], maxRead);
-    // The message that gave the job its class may be behind them.
+    // The message that gave the job its class may be behind those that were read.
     if (remaining.length === maxRead) return current;
     return bestOf(sendClassOf(next), ...remaining.map(sendClassOf));
   });

@@ -18,8 +18,8 @@ import type { CarrierState } from "./attempts/evidence.ts";
 import { defaultTtlMs } from "./input-types.ts";
 import type { MessageError } from "./types.ts";
 
-// In all states, times are in milliseconds since the epoch, and `attempts` includes the attempt in
-// progress.
+// In all states, times are in milliseconds since the epoch. `attempts` is the number of attempts,
+// with the one in progress.
 export type Scheduled = {
   readonly status: "scheduled";
   readonly send_at: number;
@@ -51,7 +51,7 @@ type CoreState = Scheduled | Queued | Sending | Ambiguous | Canceled | Expired |
 
 /** A state as it is written. */
 export type NewState = CoreState | CarrierState;
-/** A state as it is read. What is known of a message that a carrier has is in its attempts. */
+/** A state as it is read. What proves that a carrier has a message is read from its attempts. */
 export type MessageState = CoreState | Pick<CarrierState, "status">;
 
 /** The decision to change nothing. */
@@ -117,7 +117,7 @@ export function cancel(state: MessageState): Cancel {
   return { decision: "canceled", state: { status: "canceled" } };
 }
 
-/** Queues a scheduled message that is due. */
+/** Queues a scheduled message if it is due. */
 export function release(
   state: MessageState,
   now: number,
@@ -127,7 +127,7 @@ export function release(
   return { decision: "released", state: { status: "queued", due_at: now, expires_at, attempts } };
 }
 
-/** Whether a message waits although its time to live is over. */
+/** Whether a message still waits after the end of its time to live. */
 export function hasExpired(state: MessageState, now: number): boolean {
   return isWaiting(state) && state.expires_at <= now;
 }
@@ -151,7 +151,7 @@ type HandOver =
   | NoChange;
 
 /**
- * Decides whether to call the carrier now. The caller commits `send` before it calls the carrier.
+ * Decides whether to call the carrier now. If so, the caller commits the new state before the call.
  */
 export function handOver(state: MessageState, now: number): HandOver {
   if (state.status !== "queued") return noChange;
@@ -168,15 +168,15 @@ export function handOver(state: MessageState, now: number): HandOver {
 const minDeferralMs = 1_000;
 
 /**
- * Deferrals cannot move a message's expiry further than this from its creation, in milliseconds: a
- * rule of the host application can defer a message forever.
+ * Deferrals move a message's expiry to at most this long after its creation, in milliseconds. A
+ * policy of the host application could otherwise defer a message forever.
  */
 const maxWaitMs = 2 * maxScheduleAheadMs;
 
 /**
  * Schedules a queued message anew after a policy deferred it. `expires_at` moves by the same time,
- * because a deferral does not count against the time to live. At the limit of its expiry, the
- * message expires instead of being sent.
+ * because a deferral does not count against the time to live. A message that is deferred beyond the
+ * limit of its expiry (`maxWaitMs`) expires at that limit.
  */
 export function defer(
   state: MessageState,
@@ -224,8 +224,8 @@ export function endOf(status: MessageStatus, ended_as: EndStatus | null = null):
 
 /**
  * Returns the event with which a change of status reports that the message has arrived or failed.
- * `ended_as` is how the message has ended before. A failure is reported once, also if a receipt
- * contradicts it in between.
+ * `ended_as` is the first status in which the message had ended before. A failure is reported once,
+ * also if a receipt contradicts it in between. A failure after `canceled` is reported, too.
  */
 export function endEventOf(
   from: MessageStatus,

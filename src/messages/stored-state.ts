@@ -41,7 +41,7 @@ const unknownError: MessageError = {
   provider_code: null,
 };
 
-/** Returns the columns that store a state. */
+/** Returns the columns that store a state. Columns that it does not set stay as they are. */
 export function stateColumns(state: NewState): Partial<MessageRow> {
   switch (state.status) {
     case "scheduled": {

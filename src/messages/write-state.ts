@@ -14,8 +14,8 @@ import { stateColumns } from "./stored-state.ts";
 import type { TimelineEntry } from "./timeline/timeline-types.ts";
 
 /**
- * Writes a message's new state, and its place if that changes. If the status changed, counts it and
- * publishes events.
+ * Writes a message's new state, and its place in the thread if that changes. `patch` has other
+ * columns to write. If the status changed, counts the message under it and publishes events.
  */
 export async function writeState(
   tx: Tx,
@@ -35,8 +35,8 @@ export async function writeState(
     updated_at: tx.now,
   });
   if (updated.status !== message.status) countMessage(tx, updated, message);
-  // A message that waits for a retry blocks its conversation. This one no longer waits, so later
-  // messages may go.
+  // A message that waits for a retry holds up its conversation. This one no longer waits, so the
+  // messages behind it may be due.
   if (message.retry_at !== null && updated.retry_at === null && updated.status !== "sending") {
     await arm(tx, sendJob(updated, tx.now));
   }
@@ -50,7 +50,10 @@ export async function writeState(
   return updated;
 }
 
-/** Returns the place of a message for later in its new status. A deferred one leaves its place. */
+/**
+ * Returns the place in the thread of a message that becomes `scheduled`, or that was. A deferred
+ * message leaves its place, and takes the last one when it is queued again or canceled.
+ */
 async function placeAfter(
   tx: Tx,
   message: MessageRow,
