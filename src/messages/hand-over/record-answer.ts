@@ -48,7 +48,7 @@ export async function recordAnswer(
   }
 
   const pair = { message, attempt };
-  const reported = await reportedBy(tx, services, pair, answer);
+  const reported = await answerColumns(tx, services, pair, answer);
   const settled = reported === undefined ? pair : await settleAnswer(tx, services, pair, reported);
   const { message: latest } = await applyEarlyReceipts(tx, services, settled);
   await recordCarrierOptOut(tx, services, { message: latest, attempt }, reported?.error ?? null);
@@ -102,7 +102,7 @@ function prefetchForAnswer(
  *   found that nothing was sent.
  * - The same refusal is stored already.
  */
-async function reportedBy(
+async function answerColumns(
   tx: Tx,
   { factsByTransport }: Services,
   { message, attempt }: MessageAndAttempt,
@@ -114,8 +114,8 @@ async function reportedBy(
     const columns = provenColumns(attempt, { status, at: tx.now, error: null });
     return {
       ...columns,
-      // A receipt may have said already that the carrier did not deliver the message, and why. An
-      // opt-out must show that it is recorded.
+      // Keep the reason if a receipt has said already that the carrier did not deliver the message.
+      // Keep an opt-out too, because it marks that the opt-out is recorded.
       error: columns.outcome === "undelivered" || isOptOut(attempt.error) ? attempt.error : null,
       provider_message_id:
         (await providerIdFor(tx, attempt, answer.provider_message_id)) ??

@@ -13,8 +13,9 @@ import type { BegunAttempt } from "./begin-attempt.ts";
 import { recordAnswer } from "./record-answer.ts";
 
 /**
- * The answer to an attempt that cannot be taken back, because the message has gone on meanwhile:
- * the lease was lost and the answer counted as lost, or a receipt of an earlier attempt came.
+ * The answer that is recorded for an attempt that cannot be taken back, because the message has
+ * changed meanwhile: the lease was lost, and another engine recorded that the answer is lost, or a
+ * receipt of an earlier attempt came.
  */
 const notCalled: SendAnswer = {
   outcome: "rejected",

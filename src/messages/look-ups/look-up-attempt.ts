@@ -150,7 +150,7 @@ async function applyFinding(
   finding: Finding,
 ): Promise<MessageAndAttempt> {
   const attempt = tx.update(attempts, before, { lookups: before.lookups + 1 });
-  const reported = await reportedBy(tx, services, attempt, finding);
+  const reported = await findingColumns(tx, services, attempt, finding);
   const pair = { message, attempt };
   const found = reported === undefined ? pair : await settle(tx, services, pair, reported);
   writeTimeline(tx, message, found.message, {
@@ -165,7 +165,7 @@ async function applyFinding(
 }
 
 /** Returns the columns that store what a look-up found. Undefined if it found nothing new. */
-async function reportedBy(
+async function findingColumns(
   tx: Tx,
   { factsByTransport }: Services,
   attempt: AttemptRow,
