@@ -6,8 +6,8 @@ import { classOf, decodeLane, encodeLane, poolOf, type Lane } from "./lane.ts";
 import { findJob, inClass, jobs, jobsByLane, storedLane, type AnyTx, type JobRow } from "./rows.ts";
 
 /**
- * Makes sure that the job runs at `due_at` or earlier, after this transaction, and in the lane of
- * the order's class or of a better one.
+ * Creates the job, or makes the existing one due by `due_at`. If a handler runs the job now, it runs
+ * once more. The job waits in the lane of the order's class, unless its own class is better.
  */
 export async function arm(within: AnyTx, order: JobOrder): Promise<void> {
   checkOwner(within, order);
@@ -17,8 +17,9 @@ export async function arm(within: AnyTx, order: JobOrder): Promise<void> {
   if (job === undefined) return armNew(within, order);
   const better = bestOf(classOf(decodeLane(job.lane)), classOf(order.lane));
   const change = { ...dueBy(job, order.due_at), ...inClass(job, better) };
-  // A lease that is taken at the same time may do its first step in the same transaction, without
-  // the work that this transaction adds. The write makes one of the two run again.
+  // A dispatcher may lease the job at the same time and do its first step in the transaction of the
+  // lease, without the work that this transaction adds. So the row is written even if nothing in it
+  // changes: one of the two transactions then runs again.
   if (!job.leased || Object.keys(change).length > 0) tx.update(jobs, job, change);
 }
 
@@ -50,7 +51,7 @@ export function armNew(within: AnyTx, order: JobOrder): void {
 
 /**
  * Removes a job whose work is no longer needed. If its handler is running, it finds nothing to do.
- * Returns whether the job was there. Of several transactions, only one gets true.
+ * Returns whether the job was there. If several transactions remove it, only one of them gets true.
  */
 export async function disarm(within: AnyTx, name: JobName): Promise<boolean> {
   const tx = unscoped(within);
@@ -74,6 +75,7 @@ export async function disarmLane(within: AnyTx, lane: Lane, max: number): Promis
  * @throws TypeError if it does
  */
 function checkOwner(tx: AnyTx, { kind, account_id, mode }: JobOrder): void {
+  // Only unscoped transactions have the method `in`.
   if ("in" in tx || account_id === null) return;
   if (account_id !== tx.scope.account_id || mode !== tx.scope.mode) {
     throw new TypeError(`this transaction cannot arm a ${kind} job of another account or mode`);

@@ -13,7 +13,7 @@ export type JobClass = (typeof jobClasses)[number];
 export const [bestClass] = jobClasses;
 const [, ...lowerClasses] = jobClasses;
 
-/** Of this many picks, one goes to a lower class that waits. */
+/** Of this many picks, one goes to a class below the best one that waits. */
 const lowerEvery = 8;
 
 /** Whether a class is below the best one. */
@@ -27,9 +27,9 @@ export function bestOf(first: JobClass, ...others: readonly JobClass[]): JobClas
 }
 
 /**
- * Returns the class whose job is picked, or undefined if none waits. Picks are numbered. Most go to
- * the best class that waits. Every eighth pick goes to a lower class, in rotation, so each lower
- * class that waits is picked at least once in 24.
+ * Returns the class whose job is picked, or undefined if no class waits. `pick` is the number of the
+ * pick, from 0. Most picks go to the best class that waits. Every eighth goes to one below it, in
+ * rotation, so each class that waits gets at least one of 24 picks.
  */
 export function classAt(pick: number, waiting: readonly JobClass[]): JobClass | undefined {
   const best = jobClasses.find((each) => waiting.includes(each));
@@ -40,8 +40,8 @@ export function classAt(pick: number, waiting: readonly JobClass[]): JobClass | 
 }
 
 /**
- * Picks up to `max` of the jobs that wait in each class. The first is pick number `pick`. Jobs of
- * one class keep their order.
+ * Picks up to `max` jobs in all. `waiting` has the jobs of each class, which keep their order.
+ * `pick` is the number of the first pick (`classAt`).
  */
 export function pickByClass<T extends object>(
   waiting: ReadonlyMap<JobClass, readonly T[]>,

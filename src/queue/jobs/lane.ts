@@ -50,7 +50,7 @@ export function decodeLane(text: string): Lane {
       name,
       name === "waiting_for" && values[i] === "" ? null : values[i],
     ]);
-    // `encodeLane` wrote it, so the kind and its names are there.
+    // `encodeLane` wrote it, so the kind and the fields of the lane are there.
     lane = { kind, slow: speed === "slow", ...Object.fromEntries(fields) } as Lane;
     laneOf.set(text, Object.freeze(lane));
     textOf.set(lane, text);
@@ -103,7 +103,7 @@ export interface LaneRange {
   readonly end: string;
 }
 
-/** All lanes. Their names begin with small letters, which are before "~" in ASCII. */
+/** All lanes. Their names begin with lower-case letters, which precede "~" in ASCII. */
 export const everyLane: LaneRange = { start: "", end: "~" };
 
 /** Returns the lanes that share a lane's limit and have its kind and speed. */
@@ -135,9 +135,10 @@ export function waitingForOf(lane: Lane): string | null {
 }
 
 /**
- * Groups of lanes with separate concurrency limits. Calls to webhooks and models mostly wait. A
- * webhook is in the slow pool unless its last automatic attempt succeeded. Any number of slow
- * webhooks may hang without delaying the jobs of another pool.
+ * Each pool has a limit of its own on the jobs that run at once, so that none takes the slots of
+ * another. Calls of webhooks and models spend their time waiting, so many of them may run. A webhook
+ * is in the slow pool unless its last automatic attempt succeeded: any number of slow webhooks may
+ * hang without delaying the others.
  */
 export const pools = ["work", "webhooks", "slow_webhooks", "turns"] as const;
 export type Pool = (typeof pools)[number];

@@ -85,8 +85,8 @@ export interface Finish {
   /** When to run the job again, in milliseconds since the epoch; absent when the work is done. */
   readonly againAt?: number;
   /**
-   * Why the run failed, if it did. A failure of the storage is none of the job, and is not counted.
-   * Without a failure, the job's count of failures starts again.
+   * What failed, if the run did. Only failures of the job itself are counted, not those of the
+   * storage. Without a failure, the count starts again at 0.
    */
   readonly failure?: "job" | "storage" | undefined;
   /**
@@ -136,7 +136,8 @@ export async function currentLane(within: AnyTx, claim: Claim): Promise<Lane> {
 /**
  * Moves the job to the lane of the class that `choose` returns; `choose` gets its current class.
  * Does nothing if the lease was lost. A job that was armed during its run keeps its class until its
- * next run: `arm` may have written nothing, so this run cannot know for which class it was armed.
+ * next run. It may have been armed for the class that it already has, which `arm` does not write, so
+ * this run cannot know that its work needs the class.
  */
 export async function moveToClass(
   within: AnyTx,

@@ -68,6 +68,13 @@ export const jobByName = jobs.key("kind", "key");
 export const jobsByDueTime = jobs.index("by_due_at", ["pool", "due_at"]);
 export const jobsByLane = jobs.index("by_lane", ["pool", "lane", "due_at"]);
 
+/**
+ * The jobs of all accounts and of the engine are in one collection, because a dispatcher takes them
+ * all. So the functions of jobs make an unscoped transaction of the one that they get. `arm` ensures
+ * that a scoped transaction arms no job of another scope.
+ */
+export type AnyTx = Tx | UnscopedTx;
+
 export function storedName(name: AnyJobName): StoredJobName {
   return { kind: name.kind, key: encodeJobKey(name) };
 }
@@ -98,20 +105,14 @@ function plannedRead(name: AnyJobName): PlannedRead {
   return { index: jobByName, key: [name.kind, encodeJobKey(name)] };
 }
 
-/**
- * The jobs of all accounts and of the engine are in one collection, because a dispatcher takes them
- * all. So these functions use unscoped transactions. `checkOwner` ensures that a scoped transaction
- * arms no job of another scope.
- */
-export type AnyTx = Tx | UnscopedTx;
-
-/** Returns the changes that move a job to the lane of a class. Empty if it is there. */
+/** Returns the changes that move a job to the lane of a class. Empty if it already is there. */
 export function inClass(job: JobRow, jobClass: JobClass): Partial<JobRow> {
   const lane = decodeLane(job.lane);
   if (!("class" in lane) || lane.class === jobClass) return {};
   return storedLane({ ...lane, class: jobClass });
 }
 
+/** Returns the columns that store a lane. */
 export function storedLane(lane: Lane): Pick<JobRow, "lane" | "pool"> {
   return { lane: encodeLane(lane), pool: poolOf(lane) };
 }
