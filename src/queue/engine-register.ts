@@ -115,7 +115,7 @@ export class EngineRegister {
   async #check(): Promise<void> {
     const { store, locks } = this.#options;
     if (locks === undefined) return;
-    // At the start, the process may have been unable to take it, such as without a file descriptor.
+    // The process may have failed to take the lock when it started, as without a file descriptor.
     this.#lock ??= await locks.take();
     const rows = await store.unscopedReads.range({
       index: engineById,
@@ -141,8 +141,8 @@ export class EngineRegister {
   }
 
   /**
-   * Ends the leases of an engine. Its row is removed when none is left. Otherwise the next check
-   * looks again, since a commit of the engine may have been under way when it crashed.
+   * Ends the leases of an engine that is gone. Removes its row if it had none. Otherwise the next
+   * check looks again, since a commit of the engine may have been under way when it crashed.
    */
   async #endLeases(id: string): Promise<void> {
     let ended = 0;
@@ -152,7 +152,7 @@ export class EngineRegister {
     else this.#options.logger.info({ jobs: ended }, "jobs of an engine that has ended continue");
   }
 
-  /** A lease is in the order of the due times, at its expiry. */
+  /** Finds the leases in the order of the due times: that of a leased job is its lease's expiry. */
   async #endLeasesIn(pool: Pool, id: string): Promise<number> {
     const { store, clock } = this.#options;
     const now = clock.now();

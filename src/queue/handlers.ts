@@ -27,8 +27,9 @@ export type ChunkResult = "more" | "done";
 const maxChunks = 100;
 
 /**
- * Runs chunks of a job's work, each in a transaction of its own. The last one finishes the job. If
- * the run has lasted long enough, or the engine stops, the job is due again before that.
+ * Runs chunks of a job's work until one is the last. `runChunk` commits one chunk, and with the last
+ * one it ends the job. After `maxChunks`, or when the engine stops, the job is due again at once,
+ * and its next run continues.
  */
 export async function runChunks(
   { store }: WithStore,
@@ -46,8 +47,8 @@ export async function runChunks(
 type ChunkedKind = "discard" | "erase" | "erase-address" | "merge";
 
 /**
- * Defines a job whose work takes many transactions, one chunk in each. The last chunk removes the
- * job.
+ * Defines a job whose work takes many transactions, one chunk in each. With the last chunk, `work`
+ * disarms the job.
  */
 export function inChunks<K extends ChunkedKind, R extends WithStore>(
   work: (tx: Tx, key: JobKeys[K], runtime: R) => Promise<ChunkResult>,

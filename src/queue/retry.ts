@@ -1,7 +1,7 @@
 /**
- * Commits that are repeated while the storage is unavailable, and those that got no answer because
- * it failed. These may be stored all the same. Only this process knows that it stopped there, for
- * example that it called no carrier.
+ * Repeats commits while the storage is unavailable, and checks whether a commit that got no answer
+ * is stored. If it is, only this process knows how far the work has come, for example that no
+ * carrier was called.
  */
 import { TidingsError, type ErrorCode, type Scope } from "../kernel/index.ts";
 import type { Clock } from "../ports/index.ts";
@@ -22,18 +22,19 @@ const passing: ReadonlySet<ErrorCode> = new Set([
 ]);
 
 /**
- * Whether a later try of a commit may not meet the error again. A person can also end what no retry
- * solves for a caller, such as a missing privilege. Nobody repairs a storage while it is open.
+ * Whether a commit that met this error may succeed later. That includes errors that are not
+ * `retryable` for a caller but that a person can end, such as a missing privilege. It does not
+ * include damage, which nobody repairs while the storage is open.
  */
 export function mayPass(error: unknown): error is TidingsError {
   return error instanceof TidingsError && passing.has(error.code);
 }
 
 /**
- * Retries `work` while the storage is unavailable, until the run is aborted, or for `ms`. By
- * default, that is until the job's lease must have expired: then the job runs again in any case.
- * Use it to store what only this process knows: if a carrier's answer is lost, its message becomes
- * ambiguous, and its conversation waits for the lease.
+ * Retries `work` while the storage is unavailable, for `ms` or until the run is aborted. By default,
+ * `ms` is the length of a lease: after that, the job's lease has expired and the job runs again in
+ * any case. Use it to store what only this process knows. If a carrier's answer is lost, for
+ * example, its message becomes ambiguous, and its conversation waits until the lease expires.
  */
 export async function retry<T>(
   clock: Clock,
@@ -43,29 +44,28 @@ export async function retry<T>(
 ): Promise<T> {
   const end = clock.monotonic() + ms;
   for (let pause = firstPauseMs; ; pause = Math.min(2 * pause, maxPauseMs)) {
-    let over: AbortSignal;
     try {
       return await work();
     } catch (error) {
       if (!mayPass(error)) throw error;
-      over = endOf(run, error);
+      const over = endOf(run, error);
       if (over.aborted || clock.monotonic() >= end) throw error;
+      await clock.sleep(pause, over);
     }
-    await clock.sleep(pause, over);
   }
 }
 
 /**
  * How often the holder of a lease extends it while it repeats a commit, and to what length, in
- * milliseconds. A commit that fails can take half a minute.
+ * milliseconds. The length is more than usual, because a commit can take half a minute to fail.
  */
 const renewMs = leaseMs / 4;
 const longLeaseMs = 3 * leaseMs;
 
 /**
- * Like `retry`, but until the run is aborted or its lease is lost, which this extends. Use it to
- * store what the next run of the job would have to pay for again. An outage can last for hours, so
- * it is logged meanwhile.
+ * Like `retry`, but extends the job's lease, and goes on until the run is aborted or the lease is
+ * lost. Use it to store what the next run of the job would have to pay for again. An outage can last
+ * for hours, so it is logged meanwhile.
  */
 export async function retryWhileLeased<T>(
   {
@@ -78,9 +78,13 @@ export async function retryWhileLeased<T>(
   work: () => Promise<T>,
 ): Promise<T> {
   const isLost = async (): Promise<boolean> => {
-    const renewed = store.commit(claim, (tx) => renew(tx, claim, longLeaseMs), background);
-    // While this fails, other engines can hardly take the lease.
-    return (await renewed.catch(() => claim.leased_until)) === undefined;
+    try {
+      const renewed = store.commit(claim, (tx) => renew(tx, claim, longLeaseMs), background);
+      return (await renewed) === undefined;
+    } catch {
+      // While this fails, other engines can hardly take the lease.
+      return false;
+    }
   };
   for (;;) {
     try {
@@ -95,12 +99,12 @@ export async function retryWhileLeased<T>(
   }
 }
 
-/** The signal after which a commit that met the error is not repeated. */
+/** Returns the signal after which a commit that met the error is not repeated. */
 function endOf(
   { abort, stopping }: Pick<JobRun, "abort" | "stopping">,
   { retryable }: TidingsError,
 ): AbortSignal {
-  // A stop does not wait for a person.
+  // Only a person can end an error that is not retryable, and a stop does not wait for a person.
   return retryable ? abort : stopping;
 }
 
