@@ -40,7 +40,7 @@ const extraMs = 1_000;
  * milliseconds. It doubles while other engines take all jobs that are found.
  */
 const continueMs = 25;
-/** The spread of a search if other engines took jobs that the last one has found. */
+/** The spread of a search (`RingSearch`) if other engines took jobs that the last one has found. */
 const rivalSpread = 4;
 /** The pause after a failed search, or if no lease was stored, in milliseconds. */
 const pauseMs = 1_000;
@@ -226,7 +226,7 @@ export class Dispatcher {
   /** Leases and starts as many due jobs as there is room for. Returns their outcomes. */
   async #startDue(now: number): Promise<ReadonlySet<Outcome>> {
     const due = await this.#find(now);
-    const found = await this.#othersRemotes.leave(due, now);
+    const found = await this.#othersRemotes.leaveOut(due, now);
     // `stop` may have been called during the search.
     if (this.#stopping.aborted) return new Set();
     const [running, startable] = partition(found, (job) => this.#running.has(job));
@@ -279,7 +279,7 @@ export class Dispatcher {
         this.#running.start(leasing.taken, job.lane);
         return "started";
       case "gone":
-        // No wake: the search itself goes on with the jobs that wait.
+        // Needs no wake: another search follows while jobs wait.
         this.#slots.release(job.lane);
         return "taken";
       case "failed":
@@ -328,8 +328,8 @@ export class Dispatcher {
   /** Wakes the loop when a written job is due before the loop would wake. */
   #onWrites(writes: readonly Write[]): void {
     const now = this.#options.clock.now();
-    // During a search, only jobs that are due within two polls wake the loop. It reads later ones
-    // itself before they are due.
+    // During a search, only jobs that are due within two polls wake the loop. It polls again before
+    // later ones are due.
     const wakesBy = Math.min(this.#sleepsUntil, now + 2 * pollMs);
     for (const write of writes) {
       if (write.collection !== jobs) continue;

@@ -77,7 +77,10 @@ export class LaneRing {
   readonly #all: Ring;
   /** The rings of lanes whose limit was reached, by the name of the limit. */
   readonly #limited = new Map<string, Ring>();
-  /** Where a lane of one of these was read last. Undefined if one of the ring of all lanes was. */
+  /**
+   * The range in the ring of all lanes that led to the lane read last, if that is in the ring of a
+   * limit. Undefined otherwise.
+   */
   #current: LaneRange | undefined;
 
   constructor(reads: UnscopedReads, pool: Pool) {
@@ -88,7 +91,8 @@ export class LaneRing {
 
   /** Begins a round: the next searches read each lane once. It goes on where the last one ended. */
   beginRound(): void {
-    // Rounds may begin anew at each search. Then the other lanes have their turn now.
+    // A round may begin at each search, before the last one is over. The lanes behind the range must
+    // have their turn, too.
     if (this.#current !== undefined) this.#pass(this.#current);
     this.#all.beginRound();
     for (const ring of this.#limited.values()) ring.beginRound();
@@ -147,8 +151,8 @@ export class LaneRing {
       }
       const place = rangeUnderLimitOf(lane);
       if (!hadTurn.has(limit)) {
-        const isPassed = yield* this.#lanesUnder(limit, place, lane, search);
-        if (!isPassed) return;
+        const mayGoOn = yield* this.#lanesUnder(limit, place, lane, search);
+        if (!mayGoOn) return;
         hadTurn.add(limit);
       }
       this.#pass(place);
@@ -157,8 +161,9 @@ export class LaneRing {
   }
 
   /**
-   * Yields the next lanes of the ring of a limit, until the limit is reached. `first` is one of its
-   * lanes, at `place`. Returns false if the search must end before the round of this ring is over.
+   * Yields the next lanes of the ring of a limit, until the limit is reached or the round of this
+   * ring is over. `first` is one of its lanes, in the range `place`. Returns whether the search may go
+   * on behind that range: not if the room or the pages were used up before.
    */
   async *#lanesUnder(
     limit: string,

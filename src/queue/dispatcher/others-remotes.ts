@@ -4,6 +4,9 @@ import { leaseMs } from "../jobs/lease.ts";
 import { jobsByDueTime, type StoredJobName } from "../jobs/rows.ts";
 import type { DueJob } from "./round-robin.ts";
 
+/** How far the clocks of two engines may differ, in milliseconds. */
+const maxClockDifferenceMs = 1_000;
+
 interface OthersRemotesOptions {
   readonly reads: UnscopedReads;
   /** The remotes that this engine has. */
@@ -11,8 +14,8 @@ interface OthersRemotesOptions {
   /** Whether this engine runs a job. */
   readonly isRunning: (job: StoredJobName) => boolean;
   /**
-   * How long the jobs of a remote that this engine lacks are left to others, in milliseconds. While
-   * an engine serves the remote, they are left to it for so long again and again.
+   * How long the jobs of a remote that this engine lacks are left to others, in milliseconds.
+   * Whenever another engine is then seen to serve the remote, they are left to it for as long again.
    */
   readonly leftMs: number;
 }
@@ -46,8 +49,8 @@ export class OthersRemotes {
     return now < until && until <= now + leftMs ? Infinity : leftMs;
   }
 
-  /** Returns the jobs without those of remotes that other engines serve. */
-  async leave(found: readonly DueJob[], now: number): Promise<readonly DueJob[]> {
+  /** Looks which remotes other engines serve, and returns the jobs without those of these remotes. */
+  async leaveOut(found: readonly DueJob[], now: number): Promise<readonly DueJob[]> {
     const pools = new Map<string, Pool>();
     for (const { lane } of found) {
       const remote = this.#missingRemoteOf(lane);
@@ -83,6 +86,3 @@ export class OthersRemotes {
     return rows.length > 0;
   }
 }
-
-/** How far the clocks of two engines may differ, in milliseconds. */
-const maxClockDifferenceMs = 1_000;

@@ -5,7 +5,7 @@ import type { DueJobs, DueJobsSearch } from "./due-jobs.ts";
 import type { DueJob } from "./round-robin.ts";
 import type { Slots } from "./slots.ts";
 
-/** The maximum number of armed jobs of a pool. A search finds the others. */
+/** The maximum number of armed jobs of a pool that are kept. A search finds the others. */
 const maxArmed = 256;
 
 /** The jobs of one pool that wait for slots, as far as this process knows them. */

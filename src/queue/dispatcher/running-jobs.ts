@@ -32,8 +32,8 @@ export interface RunningJobsOptions {
 }
 
 /**
- * The pause of a job whose commit failed, in milliseconds. The storage may lease jobs for hours in
- * which they fail, for example because it can open no more connections, or because another
+ * The pause of a job whose commit failed, in milliseconds. It does not grow: jobs may be leased and
+ * fail for hours, for example because the storage can open no more connections, or because another
  * transaction has locked their rows. When that ends, they must not wait for long.
  */
 const outagePauseMs = 2_000;
@@ -60,7 +60,7 @@ export class RunningJobs {
     return this.#running.size + this.#announced;
   }
 
-  /** Whether a job runs. Its handler may still run though its last transaction has removed it. */
+  /** Whether a job runs. Its handler may still run though its last transaction removed the job. */
   has(job: StoredJobName): boolean {
     return this.#running.has(nameOf(job));
   }

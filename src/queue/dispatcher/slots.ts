@@ -22,8 +22,8 @@ export interface SlotsOptions {
 /** How many webhooks may receive deliveries at once. Each uses a few sockets. */
 const maxWebhooks = { quick: 512, slow: 384 } as const;
 
-/** How many agents' turns may run at once, for one account and in total. */
-const maxTurns = { lane: 64, all: 256 } as const;
+/** How many agents' turns may run at once, of one account and mode (a group) and in total. */
+const maxTurns = { group: 64, all: 256 } as const;
 
 /** The maximum number of groups whose picks are counted. The least recently used starts again. */
 const maxGroups = 10_000;
@@ -122,7 +122,7 @@ export class Slots {
     return this.#picks.get(groupOf(lane)) ?? 0;
   }
 
-  /** `ofLower`: for jobs of the lower classes. */
+  /** Returns how many more jobs of a lane may run. `ofLower`: jobs of the lower classes. */
   #freeIn(lane: Lane, ofLower: boolean): number {
     let free = Infinity;
     for (const limit of this.#limitsOf(lane)) {
@@ -182,7 +182,7 @@ export class Slots {
   }
 
   #maxInGroup({ kind, slow }: Lane): number {
-    if (kind === "turn") return maxTurns.lane;
+    if (kind === "turn") return maxTurns.group;
     const { laneConcurrency } = this.#options;
     return slow ? Math.max(1, Math.floor(laneConcurrency / 4)) : laneConcurrency;
   }
@@ -199,7 +199,7 @@ export class Slot {
   /** The lane whose slot the job has freed before its end. */
   #freedIn: Lane | undefined;
 
-  /** `lane` has been taken. `onFree` is called when another job may take the slot. */
+  /** The caller has taken the slot in `lane`. `onFree` is called when another job may take it. */
   constructor(slots: Slots, lane: Lane, onFree: () => void) {
     this.#slots = slots;
     this.#lane = lane;
@@ -224,7 +224,7 @@ export class Slot {
     this.#free();
   }
 
-  /** Ends the job, which frees the slot. */
+  /** Frees what the job still holds. Call this at the end of the job. */
   end(): void {
     this.#free();
     if (this.#freedIn !== undefined) this.#slots.endWithoutSlot(this.#freedIn);

@@ -40,10 +40,10 @@ export type Leasing =
     };
 
 /**
- * Leases a job that a search has found, with its first step if that meets no conflict. Only the
- * first step can meet one, and a lease must not wait for it: the row may belong to a long
- * transaction of the host application. The job is then leased alone, and its handler does the first
- * step.
+ * Leases a job that a search has found. The same transaction does the first step of the job, unless
+ * the step meets a conflict, as the lease itself does not. The lease must not wait for the end of
+ * the conflict, since the row may belong to a long transaction of the host application. The job is
+ * then leased alone, and its handler does the first step.
  */
 export async function takeFoundJob(
   job: DueJob,
@@ -94,7 +94,8 @@ export async function takeJob(
   try {
     return { claim: leased.claim, rest: await tx.attempt(firstStep) };
   } catch (error) {
-    // The transaction runs again, or fails. Other errors are those of the job.
+    // These make the transaction run again, or fail. Any other error is the job's own. Its handler
+    // does the first step again and meets the error there.
     if (error instanceof StorageConflict || isStorageFailure(error)) throw error;
     return leased;
   }
@@ -120,7 +121,7 @@ export function runJob(
   return rest === undefined ? handle(handlers, claim, run) : rest.run(run);
 }
 
-/** Prefetches what the first step of a job reads first. The read of the job brings it, too. */
+/** Prefetches what the first step of a job reads first, so that it is read together with the job. */
 function prefetchFirstStep<K extends JobKind>(
   tx: UnscopedTx,
   { kind, key, account_id, mode }: DueJob & { readonly kind: K },
