@@ -78,8 +78,8 @@ export class LaneRing {
   /** The rings of lanes whose limit was reached, by the name of the limit. */
   readonly #limited = new Map<string, Ring>();
   /**
-   * The range in the ring of all lanes that led to the lane read last, if that is in the ring of a
-   * limit. Undefined otherwise.
+   * The range at which the ring of all lanes stands while the lanes of a limit's ring are read in
+   * its place. Undefined if the lane read last is one of the ring of all lanes.
    */
   #current: LaneRange | undefined;
 
@@ -91,8 +91,8 @@ export class LaneRing {
 
   /** Begins a round: the next searches read each lane once. It goes on where the last one ended. */
   beginRound(): void {
-    // A round may begin at each search, before the last one is over. The lanes behind the range must
-    // have their turn, too.
+    // A round may begin at each search, before the last one is over. The lanes behind the range
+    // must have their turn, too.
     if (this.#current !== undefined) this.#pass(this.#current);
     this.#all.beginRound();
     for (const ring of this.#limited.values()) ring.beginRound();
@@ -162,8 +162,8 @@ export class LaneRing {
 
   /**
    * Yields the next lanes of the ring of a limit, until the limit is reached or the round of this
-   * ring is over. `first` is one of its lanes, in the range `place`. Returns whether the search may go
-   * on behind that range: not if the room or the pages were used up before.
+   * ring is over. `first` is one of its lanes, in the range `place`. Returns whether the search may
+   * go on behind that range: not if the room or the pages were used up before.
    */
   async *#lanesUnder(
     limit: string,

@@ -14,8 +14,9 @@ interface OthersRemotesOptions {
   /** Whether this engine runs a job. */
   readonly isRunning: (job: StoredJobName) => boolean;
   /**
-   * How long the jobs of a remote that this engine lacks are left to others, in milliseconds.
-   * Whenever another engine is then seen to serve the remote, they are left to it for as long again.
+   * How long the jobs of a remote that this engine lacks are left to others, in milliseconds. If
+   * another engine is then seen to serve the remote, they are left to it for as long again, and so
+   * on.
    */
   readonly leftMs: number;
 }
@@ -49,7 +50,7 @@ export class OthersRemotes {
     return now < until && until <= now + leftMs ? Infinity : leftMs;
   }
 
-  /** Looks which remotes other engines serve, and returns the jobs without those of these remotes. */
+  /** Finds out which remotes other engines serve. Returns the jobs that call none of these. */
   async leaveOut(found: readonly DueJob[], now: number): Promise<readonly DueJob[]> {
     const pools = new Map<string, Pool>();
     for (const { lane } of found) {

@@ -121,7 +121,7 @@ export function runJob(
   return rest === undefined ? handle(handlers, claim, run) : rest.run(run);
 }
 
-/** Prefetches what the first step of a job reads first, so that it is read together with the job. */
+/** Prefetches what the first step of a job reads first, so that it is read with the job itself. */
 function prefetchFirstStep<K extends JobKind>(
   tx: UnscopedTx,
   { kind, key, account_id, mode }: DueJob & { readonly kind: K },
