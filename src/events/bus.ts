@@ -17,8 +17,8 @@ const subscription = optionsObject({ type: eventTypeOption, handler: functionOpt
 interface EventBusOptions {
   readonly logger: Logger;
   /**
-   * Runs a handler as work that a stop waits for, so that it may call the engine. Otherwise,
-   * whether it may would depend on who made the commit.
+   * Runs a handler as work that a stop waits for, so that the handler may call the engine while it
+   * stops. Otherwise that would depend on whether such work made the commit.
    */
   readonly run: (handler: () => Promise<void>) => Promise<void>;
 }
@@ -46,7 +46,7 @@ export class EventBus {
     this.#handlers.get(type)?.delete(handler);
   }
 
-  /** Publishes the committed events in their order. */
+  /** Calls the handlers of the committed events, in the order of the events. */
   publish(writes: readonly Write[]): void {
     for (const write of writes) {
       if (write.collection !== events || write.kind !== "insert") continue;

@@ -29,8 +29,8 @@ export function eventReaper(
   const reads = store.unscopedReads;
   let processed = 0;
   return async () => {
-    // Read before the events that are queued for them. What a consumer queues after this is beyond
-    // the position read here, so it is not removed.
+    // Read before `findRemovable` reads the events that are queued for them. What a consumer queues
+    // in between is beyond the position that was read here, so it is not removed.
     const consumers = await reads.range({
       index: consumerByName,
       prefix: [],

@@ -14,7 +14,7 @@ import {
   type PageQuery,
 } from "../kernel/index.ts";
 
-// A module defines the data of each with `defineEvent`.
+// The module that publishes an event defines its data with `defineEvent`.
 /** All event types. */
 export const eventTypes = [
   "message.received",
@@ -47,20 +47,23 @@ export const eventTypeOption = option<EventType>(
   (given) => eventTypes.some((type) => type === given),
   {
     isQuoted: true,
-    advice: (given) => adviceForType(given, eventTypes) || listOfTypes,
+    advice: adviceOrList,
   },
 );
-
-const listOfTypes = `. The event types are ${eventTypes.join(", ")}.`;
 
 /** Makes the error of a field. A missing field has the standard error. */
 function wrongType({ input }: { readonly input?: unknown }): string | undefined {
   if (input === undefined) return undefined;
-  const advice = adviceForType(input, eventTypes) || listOfTypes;
-  return `must be an event type, got ${show(input)}${advice}`;
+  return `must be an event type, got ${show(input)}${adviceOrList(input)}`;
 }
 
-/** Returns what to use instead of a wrong event type, as further sentences, or "". */
+/** Returns what to use instead of a wrong event type, or all types, as further sentences. */
+function adviceOrList(given: unknown): string {
+  const list = `. The event types are ${eventTypes.join(", ")}.`;
+  return adviceForType(given, eventTypes) || list;
+}
+
+/** Returns what to use instead of a wrong event type, as further sentences. "" if it knows none. */
 export function adviceForType(given: unknown, known: readonly string[]): string {
   if (given === "message.delivered") {
     return '. Use "message.sent": it is published when a message is delivered.';
