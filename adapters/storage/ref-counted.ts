@@ -1,7 +1,7 @@
 import { TidingsError } from "../../src/kernel/index.ts";
 import { pause } from "./pause.ts";
 
-/** How long the calls in progress may take once the engine should have stopped, in milliseconds. */
+/** How long calls may still take after the deadline of an engine's stop, in milliseconds. */
 const maxLateMs = 2_000;
 
 /** The resources of an open storage, and how they are closed. */
@@ -17,7 +17,7 @@ export interface Closable {
  */
 export class RefCounted<T extends Closable> {
   #count = 0;
-  /** How many of the engines should have stopped by now. */
+  /** How many of the engines have passed the deadline of their stop. */
   #late = 0;
   #opening: Promise<void> | undefined;
   #opened: T | undefined;
@@ -63,13 +63,15 @@ export class RefCounted<T extends Closable> {
   }
 
   /**
-   * Calls `abandon` unless the engine stops in time. While other engines use the storage that need
-   * not stop yet, their calls must not fail, so this one waits, too.
+   * Called at the deadline of an engine's stop. Calls `abandon`, unless `stopped` aborts in time:
+   * the engine has stopped. Other engines that use the storage and need not stop yet must not meet
+   * failing calls. So while there are any, this waits on.
    */
   async abandonLate(stopped: AbortSignal, abandon: () => void): Promise<void> {
     this.#late++;
-    do await pause(maxLateMs, stopped);
-    while (!stopped.aborted && this.#count > this.#late);
+    do {
+      await pause(maxLateMs, stopped);
+    } while (!stopped.aborted && this.#count > this.#late);
     this.#late--;
     if (!stopped.aborted) abandon();
   }
