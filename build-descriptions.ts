@@ -19,7 +19,7 @@ import { apiRoutes, tags } from "./src/modules.ts";
 
 const pathOf = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
-/** Runs `task` on the compiled product. The compiler runs as a child process until then. */
+/** Runs `task` on TypeScript's view of the product. TypeScript is a child process until it ends. */
 export async function withProject<Result>(
   task: (project: Project) => Result | Promise<Result>,
 ): Promise<Result> {
@@ -46,7 +46,7 @@ export function declaredTypes({ program, checker }: Project): ReadonlyMap<string
     return module === undefined ? [] : checker.getExportsOfModule(module);
   });
   const kinds = SymbolFlags.Interface | SymbolFlags.TypeAlias;
-  // `export *` passes on the same symbols.
+  // Several files export the same symbol, since `export *` passes it on.
   const types = new Set(symbols.filter(({ flags }) => (flags & kinds) !== 0));
   return Map.groupBy(types, ({ name }) => name);
 }
@@ -75,6 +75,7 @@ function describedTypes(project: Project): Descriptions {
     return text;
   };
   const describe = (name: string): TypeDescription => (descriptions[name] ??= read(name));
+  // Only called for what it asks `describe`. The document itself is not needed.
   openApiDocument(apiRoutes(defaultLimits), tags, defaultLimits, describe);
   return descriptions;
 }

@@ -14,7 +14,7 @@ export type Descriptions = Readonly<Record<string, TypeDescription>>;
 /** Returns the docstrings of an exported type. */
 export type Describe = (type: string) => TypeDescription | undefined;
 
-/** Sources that were not compiled have no descriptions. */
+/** The descriptions of sources that were not compiled: none. Has the form of the built module. */
 export const descriptions: Descriptions = {};
 
 /** Loads the docstrings. A document without them is better than none. */

@@ -91,12 +91,12 @@ const info = {
 };
 
 function operationOf(route: ApiRoute, schemas: Schemas): object {
-  const { operation, summary, description, tag } = route;
+  const { operation, summary, tag } = route;
   const guarded = isGuarded(route) ? route : undefined;
   return {
     operationId: operation.name.replaceAll(/\.(\w)/g, (_, letter: string) => letter.toUpperCase()),
     summary,
-    ...descriptionOf(route, description),
+    ...descriptionOf(route),
     tags: [tag],
     security: guarded === undefined ? [] : securityOf(guarded),
     ...(guarded === undefined ? openParameters(route) : requestOf(guarded, schemas)),
@@ -109,7 +109,7 @@ function operationOf(route: ApiRoute, schemas: Schemas): object {
   };
 }
 
-/** The errors that clients handle most. The ranges cover the others. */
+/** The errors that clients handle most. `4XX` and `5XX` cover the others. */
 const errorResponses = (route: Guarded): object => ({
   401: ref("responses", "Unauthorized"),
   ...("scopes" in route && route.scopes.length > 0 ? { 403: ref("responses", "Forbidden") } : {}),
@@ -124,16 +124,19 @@ const securityOf = (route: Guarded): readonly object[] =>
     ? [{ visitorToken: [] }, { visitorTokenInQuery: [] }]
     : [{ apiKey: route.scopes }];
 
-function descriptionOf(route: ApiRoute, description: string | undefined): { description?: string } {
+/** Describes a route in its own words and by the scopes that it needs. */
+function descriptionOf(route: ApiRoute): { description?: string } {
   const scopes =
     "scopes" in route && route.scopes.length > 0
       ? `Needs ${route.scopes.map((scope) => `\`${scope}\``).join(" and ")}.`
       : "";
-  const text = [description, scopes].filter((part) => part !== undefined && part !== "").join(" ");
+  const text = [route.description, scopes]
+    .filter((part) => part !== undefined && part !== "")
+    .join(" ");
   return text === "" ? {} : { description: text };
 }
 
-/** The routes without a key have no input. The only one with a parameter is that of carriers. */
+/** The routes without a key have no input. Only one of them has a parameter: that of callbacks. */
 const openParameters = (route: ApiRoute): object => ({
   ...(route.operation.kind === "callback" ? { requestBody: callbackBody } : {}),
   ...parametersOf(
@@ -204,7 +207,7 @@ interface Input {
   readonly schema: JsonSchema;
   readonly properties: readonly (readonly [name: string, JsonSchema])[];
   readonly required: readonly string[];
-  /** Whether some of them must be given. It can be any one of several. */
+  /** Whether a request without any of them is refused. It may need any one of several. */
   readonly isRequired: boolean;
 }
 

@@ -18,7 +18,7 @@ export interface Schemas {
   readonly components: Readonly<Record<string, JsonSchema>>;
   /** The input of an operation, with its top-level properties inline. */
   input(name: string): JsonSchema;
-  /** Whether the input of an operation is refused if it has no fields, or only `given`. */
+  /** Whether the input of an operation is refused if it has no fields but those in `given`. */
   refusesAbsent(name: string, given: readonly string[]): boolean;
   output(name: string): JsonSchema;
   /** Registers the body schema of an operation. */
@@ -27,10 +27,13 @@ export interface Schemas {
 
 type Named = Readonly<Record<string, z.ZodType>>;
 
+/** Converts the inputs and outputs of operations, each by the name of its operation. */
 export function jsonSchemas(inputs: Named, outputs: Named, describe: Describe): Schemas {
   const accepted = converted(inputs, "input", describe);
   const returned = converted(outputs, "output", describe);
-  const roots = new Set(
+  // These become no components here. `body` adds those that are bodies, without the fields that
+  // are in the path.
+  const wholeInputs = new Set(
     Object.values(accepted.schemas).flatMap(({ $ref }) =>
       $ref === undefined ? [] : [nameOf($ref)],
     ),
@@ -41,7 +44,7 @@ export function jsonSchemas(inputs: Named, outputs: Named, describe: Describe): 
     IdempotencyKey: idempotencyKey,
   };
   for (const [name, schema] of Object.entries(accepted.definitions)) {
-    if (!roots.has(name)) components[names.get(name) ?? name] = rename(schema, names);
+    if (!wholeInputs.has(name)) components[names.get(name) ?? name] = rename(schema, names);
   }
   const own = (name: string): JsonSchema => accepted.schemas[name] ?? {};
   return {
@@ -81,6 +84,7 @@ function inputNames(
   returned: Converted["definitions"],
 ): ReadonlyMap<string, string> {
   const names = new Map<string, string>();
+  // Each new name can make another input differ from its output, so this goes on until none does.
   for (let before = -1; before < names.size;) {
     before = names.size;
     for (const [name, schema] of Object.entries(accepted)) {
@@ -100,14 +104,14 @@ function inputNames(
  */
 function withDiscriminators(definitions: Converted["definitions"]): Converted["definitions"] {
   const entries = Object.entries(definitions).map(([name, schema]): [string, JsonSchema] => {
+    const propertyName = "type";
     const members = (schema.oneOf ?? []).flatMap(({ $ref }) => ($ref === undefined ? [] : [$ref]));
-    const property = "type";
     const mapping = members.flatMap(($ref): [string, string][] => {
-      const { const: value } = definitions[nameOf($ref)]?.properties?.[property] ?? {};
+      const { const: value } = definitions[nameOf($ref)]?.properties?.[propertyName] ?? {};
       return typeof value === "string" ? [[value, $ref]] : [];
     });
     const isWhole = mapping.length > 0 && mapping.length === schema.oneOf?.length;
-    const discriminator = { propertyName: property, mapping: Object.fromEntries(mapping) };
+    const discriminator = { propertyName, mapping: Object.fromEntries(mapping) };
     return [name, isWhole ? { ...schema, discriminator } : schema];
   });
   return Object.fromEntries(entries);
@@ -131,6 +135,7 @@ interface Converted {
 
 type Io = "input" | "output";
 
+/** Converts schemas of zod to those of the document, and adds their descriptions. */
 function converted(named: Named, io: Io, describe: Describe): Converted {
   const { $defs = {}, properties = {} } = z.toJSONSchema(z.object(named), {
     io,
