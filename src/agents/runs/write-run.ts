@@ -1,4 +1,4 @@
-/** The life of a run: it begins, may pause for approvals and resume, and ends. */
+/** Writes what happens to a run: it begins, may pause for approvals and resume, and ends. */
 import { conversations, type ConversationRow } from "../../conversations/index.ts";
 import { appendEvent, completedEventId } from "../../events/index.ts";
 import { iso } from "../../kernel/index.ts";
@@ -29,7 +29,7 @@ export function beginRun(
   conversation: Seen<ConversationRow>,
   run: Begun & Cause,
 ): Seen<RunRow> {
-  // A redaction under way must find the run, which reads the messages.
+  // The run will quote messages of the conversation, so a redaction that is under way must find it.
   tx.touch(conversations, conversation);
   return tx.insert(runs, {
     id: tx.drawId("run"),
@@ -55,6 +55,7 @@ export function beginRun(
   });
 }
 
+/** Returns the columns of a run that answers these messages. */
 export function messageColumns(
   messages: readonly MessageRow[],
 ): Pick<RunRow, "message_ids" | "heard_through"> {

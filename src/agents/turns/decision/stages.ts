@@ -1,6 +1,6 @@
 /**
  * The stages of a turn: it plays a playbook, asks the model, or ends. The result of each stage is
- * the next stage. A turn can end in several ways.
+ * the next stage. The functions named `end…` and `handOff…` return the ways in which a turn can end.
  */
 import { storable } from "../../../kernel/index.ts";
 import type { Json } from "../../../ports/index.ts";
@@ -14,7 +14,7 @@ import { replyOf } from "./reply-text.ts";
 
 export type Stage = Play | Ask | Ending;
 
-/** Plays playbooks, from the position that the frames hold. */
+/** Plays playbooks, from the steps where the frames stand. */
 export interface Play {
   readonly stage: "play";
   readonly frames: readonly Frame[];
@@ -35,6 +35,7 @@ export interface Ending extends Omit<TurnOutcome, "source" | keyof Progress> {
   readonly stage: "end";
 }
 
+/** Plays from these frames. The model has noted nothing before. */
 export function playOn(frames: readonly Frame[], contactText: string | null): Play {
   return { stage: "play", frames, contactText, observations: [] };
 }
@@ -57,7 +58,7 @@ export function answerContext({
   return { language, contact, now: writtenAt };
 }
 
-/** Sends a text, or nothing. No playbook is in progress then. */
+/** Sends a text, or nothing. Afterwards no playbook is in progress. */
 export function endWith(text: string | null): Ending {
   return {
     stage: "end",
@@ -95,12 +96,13 @@ export function endWithHandoff(
   return { ...handOffSilently(facts, handoff), text };
 }
 
+/** Hands off to people and sends nothing. By default, the summary is what the contact wrote. */
 export function handOffSilently({ contactText }: TurnFacts, handoff: Handoff): Ending {
   const summary = handoff.summary ?? storable(contactText, 500);
   return { ...endWith(null), handoff: { ...handoff, summary } };
 }
 
-/** Sends the fallback text after what the playbook has said. */
+/** Sends the fallback text after what the playbook has said. Counts as a failed attempt. */
 export function endWithFallback(
   { agent, channel, session }: TurnFacts,
   texts: readonly string[] = [],
