@@ -1,6 +1,6 @@
 /**
  * The stages of a turn: it plays a playbook, asks the model, or ends. The result of each stage is
- * the next stage. The functions named `end…` and `handOff…` return the ways in which a turn can end.
+ * the next stage. The functions named `end…` and `handOff…` return the ways to end a turn.
  */
 import { storable } from "../../../kernel/index.ts";
 import type { Json } from "../../../ports/index.ts";
