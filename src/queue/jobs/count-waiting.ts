@@ -57,7 +57,7 @@ interface JobRange {
   readonly until?: readonly KeyValue[];
 }
 
-/** The lanes of all classes, and the lanes beside them that wait for a throttle. */
+/** Returns where the lanes of all classes are, and those beside them that wait for a throttle. */
 function rangesOf(lane: Lane): readonly JobRange[] {
   const pool = poolOf(lane);
   if (!("class" in lane)) return [{ prefix: [pool, encodeLane(lane)] }];
