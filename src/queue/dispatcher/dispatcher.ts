@@ -180,7 +180,7 @@ export class Dispatcher {
    */
   async #searchOrPoll(): Promise<number | undefined> {
     try {
-      let wait: number | undefined = this.#isPolling ? await this.#untilFirst() : 0;
+      let wait: number | undefined = this.#isPolling ? await this.#untilFirstDue() : 0;
       if (wait === 0) {
         this.#isPolling = false;
         wait = await this.#search();
@@ -206,7 +206,7 @@ export class Dispatcher {
     // next search leaves them out.
     if (outcomes.has("started") || outcomes.has("left")) return undefined;
     return Math.min(
-      await this.#untilNext(),
+      await this.#untilNextSearch(),
       outcomes.has("failed") ? pauseMs : Infinity,
       // It grows, since a transaction of the host application may hold jobs for long.
       isOvertaken ? continueMs * 2 ** (this.#overtaken - 1) : Infinity,
@@ -217,7 +217,7 @@ export class Dispatcher {
    * Returns how long to wait if no job is due, in milliseconds, at most `pollMs`. Returns 0 if one
    * may be due. A poll of an idle engine makes this one read instead of a search.
    */
-  async #untilFirst(): Promise<number> {
+  async #untilFirstDue(): Promise<number> {
     const { store, pools, clock } = this.#options;
     const first = (await firstDueAt(store.unscopedReads, pools)) ?? Infinity;
     return Math.min(Math.max(first - clock.now(), 0), pollMs);
@@ -303,7 +303,7 @@ export class Dispatcher {
   }
 
   /** Returns how long to wait before the next search, in milliseconds: at most `pollMs`. */
-  async #untilNext(): Promise<number> {
+  async #untilNextSearch(): Promise<number> {
     const { clock } = this.#options;
     const waits = [...this.#queues].map(async ([pool, queue]) => {
       // In a full pool or lane, the end of a running job wakes the loop.

@@ -119,7 +119,7 @@ export class DueJobs {
     const isRoundOver = !isNewRound && this.#hasReadAllLanes;
     const ring = isFull && !isRoundOver ? await this.#ring.read(search) : undefined;
     const runsHere = ({ lane }: DueJob): boolean => waitForOthersMs(lane) === 0;
-    // Each part is shuffled alone, so that the lanes of the ring keep their turn.
+    // Each part is shuffled by itself, so that the jobs of the ring stay in front.
     const spreadOut = (jobs: readonly DueJob[]): readonly DueJob[] =>
       spread > 1 ? shuffle(jobs, this.#random) : jobs;
     const all = isFull
@@ -127,7 +127,7 @@ export class DueJobs {
       : spreadOut(due);
     const fitting = roundRobin(all, search);
     const starting = new Set(fitting);
-    // Set at the end, because the result of the last search is used during this one.
+    // Set at the end, because `PoolQueue` uses the result of the last search during this one.
     this.#hasReadAllLanes = ring?.hasReadAllLanes ?? true;
     if (!isFull) this.#roundBeganAt = now;
     if (isNewRound || !isFull) {

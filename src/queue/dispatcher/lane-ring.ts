@@ -68,8 +68,8 @@ interface PageBudget {
  * Many lanes may share a limit (`limitOf`). When a search reaches it, it leaves out the others.
  * From then on, the lanes under this limit have a ring of their own, which goes on where it was
  * left. A round that reaches one of its ranges reads the next lanes of this ring and skips the
- * range. So each of its lanes has its turn even if there is little room. While there is none, its
- * lanes cost no reads.
+ * range. So each of its lanes is read in time, even if there is little room. While there is none,
+ * its lanes cost no reads.
  */
 export class LaneRing {
   readonly #reads: UnscopedReads;
@@ -92,7 +92,7 @@ export class LaneRing {
   /** Begins a round: the next searches read each lane once. It goes on where the last one ended. */
   beginRound(): void {
     // A round may begin at each search, before the last one is over. The lanes behind the range
-    // must have their turn, too.
+    // must be read, too.
     if (this.#current !== undefined) this.#pass(this.#current);
     this.#all.beginRound();
     for (const ring of this.#limited.values()) ring.beginRound();
@@ -111,6 +111,7 @@ export class LaneRing {
     const lanes = this.#lanes({ room, budget: { pages: maxPages }, lanesAtLimits });
     for await (const row of lanes) {
       const lane = decodeLane(row.lane);
+      // Enters the group of the lane, even if none of its jobs is due.
       room.use(lane, 0);
       const until = now - waitForOthersMs(lane);
       if (row.due_at > until) continue;
@@ -131,8 +132,8 @@ export class LaneRing {
    */
   async *#lanes(search: LanesSearch): AsyncGenerator<JobRow> {
     const { room, budget } = search;
-    /** The limits whose rings have had their turn in this search. */
-    const hadTurn = new Set<string>();
+    /** The limits whose lanes this search has read, as far as there was room. */
+    const doneLimits = new Set<string>();
     /** The range that was passed last. More of its lanes may be in the same page. */
     let passed: LaneRange | undefined;
     for await (const row of this.#all.lanes(budget)) {
@@ -141,7 +142,7 @@ export class LaneRing {
       const limit = limitOf(lane);
       const isLimited =
         limit !== undefined &&
-        (room.isReached(lane) || this.#limited.has(limit) || hadTurn.has(limit));
+        (room.isReached(lane) || this.#limited.has(limit) || doneLimits.has(limit));
       if (!isLimited) {
         if (room.isUsedUpBefore(lane)) return;
         this.#all.last = row.lane;
@@ -150,10 +151,10 @@ export class LaneRing {
         continue;
       }
       const place = rangeUnderLimitOf(lane);
-      if (!hadTurn.has(limit)) {
+      if (!doneLimits.has(limit)) {
         const mayGoOn = yield* this.#lanesUnder(limit, place, lane, search);
         if (!mayGoOn) return;
-        hadTurn.add(limit);
+        doneLimits.add(limit);
       }
       this.#pass(place);
       passed = place;
@@ -191,7 +192,7 @@ export class LaneRing {
       this.#current = place;
       yield row;
     }
-    // Each lane has had its turn, so the ring need not keep its place.
+    // Each lane was read, so the ring need not keep its place.
     if (ring.isRoundOver) this.#limited.delete(limit);
     return ring.isRoundOver;
   }

@@ -78,8 +78,8 @@ export interface RestOfJob<T> {
   /** Does the rest of the job, after the commit. */
   readonly run: (run: JobRun) => Promise<void>;
   /**
-   * Undoes the first step if it is stored, though the lease is lost. Called if the commit got no
-   * answer: only this process knows that the rest of the job was not begun.
+   * Undoes the first step. Called if the commit of the lease got no answer and proves to be stored,
+   * but the lease has been lost since. Only this process knows that the rest was not begun.
    */
   readonly undo: (tx: T) => Promise<void>;
 }
