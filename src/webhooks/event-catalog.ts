@@ -162,7 +162,7 @@ export const anyEventSchema = z
 export type EventHandler<T extends EventType> = (event: Event<T>, scope: Scope) => unknown;
 
 /**
- * Called until it resolves once for each event. A call that throws, or takes longer than 10
- * seconds, is retried.
+ * Called until it resolves once for each event. A call fails if it throws or takes longer than 10
+ * seconds. It is then retried, and after the eighth failure the event is parked.
  */
 export type ConsumerHandler<T extends EventType, Tx> = EventConsumer<Tx, Event<T>>;

@@ -13,8 +13,8 @@ export interface ConsumerContext<Tx> extends Scope {
 }
 
 /**
- * Called until it resolves once for each event. A call that throws, or takes longer than 10
- * seconds, is retried.
+ * Called until it resolves once for each event. A call fails if it throws or takes longer than 10
+ * seconds. It is then retried, and after the eighth failure the event is parked.
  */
 export type EventConsumer<Tx, E extends EventEnvelope = EventEnvelope> = (
   event: E,
