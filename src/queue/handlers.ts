@@ -27,9 +27,9 @@ export type ChunkResult = "more" | "done";
 const maxChunks = 100;
 
 /**
- * Runs chunks of a job's work until one is the last. `runChunk` commits one chunk, and with the last
- * one it ends the job. After `maxChunks`, or when the engine stops, the job is due again at once,
- * and its next run continues.
+ * Runs chunks of a job's work until one is the last. `runChunk` commits one chunk, and ends the job
+ * with the last one. After `maxChunks`, or when the engine stops, the job is due again at once, and
+ * its next run continues.
  */
 export async function runChunks(
   { store }: WithStore,

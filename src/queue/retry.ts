@@ -31,8 +31,8 @@ export function mayPass(error: unknown): error is TidingsError {
 }
 
 /**
- * Retries `work` while the storage is unavailable, for `ms` or until the run is aborted. By default,
- * `ms` is the length of a lease: after that, the job's lease has expired and the job runs again in
+ * Retries `work` while the storage is unavailable, for `ms` or until the run is aborted. `ms` is by
+ * default the length of a lease: after that, the job's lease has expired and the job runs again in
  * any case. Use it to store what only this process knows. If a carrier's answer is lost, for
  * example, its message becomes ambiguous, and its conversation waits until the lease expires.
  */
@@ -64,8 +64,8 @@ const longLeaseMs = 3 * leaseMs;
 
 /**
  * Like `retry`, but extends the job's lease, and goes on until the run is aborted or the lease is
- * lost. Use it to store what the next run of the job would have to pay for again. An outage can last
- * for hours, so it is logged meanwhile.
+ * lost. Use it to store what the next run of the job would have to pay for again. An outage can
+ * last for hours, so it is logged meanwhile.
  */
 export async function retryWhileLeased<T>(
   {

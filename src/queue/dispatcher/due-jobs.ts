@@ -164,7 +164,11 @@ export class DueJobs {
   #beginRoundIfNeeded(now: number): boolean {
     // The clock may have been set back.
     const isRecent = now >= this.#roundBeganAt && now < this.#roundBeganAt + roundHoldsMs;
-    if (!this.#hasChanged && (isRecent || !this.#hasReadAllLanes)) return false;
+    if (!this.#hasChanged && (isRecent || !this.#hasReadAllLanes)) {
+      // If the clock is set back during a round, its other lanes are read only up to the new time.
+      this.#roundBeganAt = Math.min(this.#roundBeganAt, now);
+      return false;
+    }
     this.#hasChanged = false;
     this.#roundBeganAt = now;
     this.#ring.beginRound();

@@ -6,8 +6,8 @@ import { classOf, decodeLane, encodeLane, poolOf, type Lane } from "./lane.ts";
 import { findJob, inClass, jobs, jobsByLane, storedLane, type AnyTx, type JobRow } from "./rows.ts";
 
 /**
- * Creates the job, or makes the existing one due by `due_at`. If a handler runs the job now, it runs
- * once more. The job waits in the lane of the order's class, unless its own class is better.
+ * Creates the job, or makes the existing one due by `due_at`. If a handler runs the job now, it
+ * runs once more. The job waits in the lane of the order's class, unless its own class is better.
  */
 export async function arm(within: AnyTx, order: JobOrder): Promise<void> {
   checkOwner(within, order);

@@ -27,9 +27,9 @@ export function bestOf(first: JobClass, ...others: readonly JobClass[]): JobClas
 }
 
 /**
- * Returns the class whose job is picked, or undefined if no class waits. `pick` is the number of the
- * pick, from 0. Most picks go to the best class that waits. Every eighth goes to one below it, in
- * rotation, so each class that waits gets at least one of 24 picks.
+ * Returns the class whose job is picked, or undefined if no class waits. `pick` is the number of
+ * the pick, from 0. Most picks go to the best class that waits. Every eighth goes to one below it,
+ * in rotation, so each class that waits gets at least one of 24 picks.
  */
 export function classAt(pick: number, waiting: readonly JobClass[]): JobClass | undefined {
   const best = jobClasses.find((each) => waiting.includes(each));

@@ -136,9 +136,9 @@ export function waitingForOf(lane: Lane): string | null {
 
 /**
  * Each pool has a limit of its own on the jobs that run at once, so that none takes the slots of
- * another. Calls of webhooks and models spend their time waiting, so many of them may run. A webhook
- * is in the slow pool unless its last automatic attempt succeeded: any number of slow webhooks may
- * hang without delaying the others.
+ * another. Calls of webhooks and models spend their time waiting, so many of them may run. A
+ * webhook is in the slow pool unless its last automatic attempt succeeded: any number of slow
+ * webhooks may hang without delaying the others.
  */
 export const pools = ["work", "webhooks", "slow_webhooks", "turns"] as const;
 export type Pool = (typeof pools)[number];

@@ -136,8 +136,8 @@ export async function currentLane(within: AnyTx, claim: Claim): Promise<Lane> {
 /**
  * Moves the job to the lane of the class that `choose` returns; `choose` gets its current class.
  * Does nothing if the lease was lost. A job that was armed during its run keeps its class until its
- * next run. It may have been armed for the class that it already has, which `arm` does not write, so
- * this run cannot know that its work needs the class.
+ * next run. It may have been armed for the class that it already has, which `arm` does not write,
+ * so this run cannot know that its work needs the class.
  */
 export async function moveToClass(
   within: AnyTx,

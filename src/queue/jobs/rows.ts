@@ -70,8 +70,8 @@ export const jobsByLane = jobs.index("by_lane", ["pool", "lane", "due_at"]);
 
 /**
  * The jobs of all accounts and of the engine are in one collection, because a dispatcher takes them
- * all. So the functions of jobs make an unscoped transaction of the one that they get. `arm` ensures
- * that a scoped transaction arms no job of another scope.
+ * all. So the functions of jobs make an unscoped transaction of the one that they get. `arm`
+ * ensures that a scoped transaction arms no job of another scope.
  */
 export type AnyTx = Tx | UnscopedTx;
 
