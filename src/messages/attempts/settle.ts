@@ -102,7 +102,8 @@ function writeIfNew(
   message: Seen<MessageRow>,
   { state, columns }: Outcome,
 ): Promise<Seen<MessageRow>> | undefined {
-  const isNew = differs(message, { ...columns, ...stateColumns(state) });
+  const isNew =
+    state.status !== message.status || differs(message, { ...columns, ...stateColumns(state) });
   return isNew ? writeState(tx, message, state, columns) : undefined;
 }
 
