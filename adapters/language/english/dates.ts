@@ -55,7 +55,7 @@ const monthForms =
   "jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|" +
   "sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?";
 const nearDays = "today|tomorrow|tmrw|tmr";
-/** Words that name the days on one side of a day: "I am away until Friday". */
+/** Words that mean all days before or after a day: "I am away until Friday". */
 const bounds = "before|after|until|till?|through|thru|up to|from|starting|since";
 
 /**

@@ -111,7 +111,7 @@ const findingArgument = optionsObject({
   ),
 });
 
-/** Asks first whether it is there: what an assertion returns may throw for unknown members. */
+/** Checks with `in` first: what an assertion returns may throw for unknown members. */
 function hasDescription(given: unknown): boolean {
   const isThere = typeof given === "object" && given !== null && "description" in given;
   return isThere && typeof given.description === "string";

@@ -35,7 +35,7 @@ window.addEventListener("hashchange", () => {
     place.value = placeNow();
     return;
   }
-  // No browser can be kept from a change of the hash. So `history.back()` leads there afterwards.
+  // A page cannot prevent a change of the hash, so it returns with `history.back()`.
   // Of several changes at once, such as two of Back, the first returns to the place that is shown.
   const shown = linkTo(place.value.path, place.value.query);
   const { path, query } = placeNow();

@@ -29,7 +29,7 @@ const icon = `data:image/svg+xml,${encodeURIComponent(
 const styleLinks = (styles: readonly string[]): string =>
   styles.map((path) => `<link rel="stylesheet" href="./${escaped(path)}">\n`).join("");
 
-/** What stands there until the scripts are loaded and have read the session. */
+/** What the page shows until the scripts are loaded and have read the session. */
 const starting = '<div class="starting" aria-hidden="true"><span class="brand-mark"></span></div>';
 
 /** The document into which the scripts render the page. Its paths are below the mount point. */

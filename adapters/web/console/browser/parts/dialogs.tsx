@@ -18,7 +18,7 @@ interface SecretDialogProps {
   readonly onClose: () => void;
 }
 
-/** Shows a secret, which the server never tells again. Only its buttons close it. */
+/** Shows a secret that the server never returns again. Only its buttons close it. */
 export function SecretDialog({ title, secret, hint, onClose }: SecretDialogProps): JSX.Element {
   return (
     <Dialog

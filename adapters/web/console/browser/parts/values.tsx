@@ -67,7 +67,7 @@ export function ContactCell({ conversationId, address }: ContactProps): JSX.Elem
   );
 }
 
-/** What stands in a cell that has nothing. On a phone, the cell is left out. */
+/** The content of an empty cell. On a phone, the cell is left out. */
 export const NoValue = (): JSX.Element => <span class="no-value muted">–</span>;
 
 /** A time in a table, if there is one. Its tooltip has the whole time. */

@@ -16,8 +16,8 @@ interface ActionDialogProps {
   /** A word that the person must type before an action that cannot be undone. */
   readonly word?: string;
   /**
-   * Does it. A rejection is shown in the dialog, which stays open. The idempotency key is the same
-   * at each try, so that an action whose answer was lost is not done again.
+   * Performs the action. A rejection is shown in the dialog, which stays open. The idempotency key
+   * is the same at each try, so that an action whose answer was lost is not done again.
    */
   readonly onConfirm: (key: string) => Promise<void>;
   readonly onClose: () => void;

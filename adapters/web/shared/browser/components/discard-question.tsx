@@ -35,7 +35,7 @@ interface Entered {
   readonly ask: () => void;
 }
 
-/** Keeps what a person entered from Back, Reload and the like, until they have been asked. */
+/** Asks before Back, Reload or a link discards what a person entered. */
 export function useLeaveGuard(entered: Entered): void {
   const latest = useRef(entered);
   latest.current = entered;

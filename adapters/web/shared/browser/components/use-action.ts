@@ -3,7 +3,7 @@ import type { ButtonProps } from "./button.tsx";
 import { toastError } from "./toasts.tsx";
 
 /**
- * Returns the props of a button that does something at once. The button shows that it works, and
+ * Returns the props of a button that acts without a dialog. The button shows that it works, and
  * takes no second click meanwhile. A failure is told in a toast.
  */
 export function useAction(run: () => Promise<void>): Pick<ButtonProps, "isBusy" | "onClick"> {
