@@ -26,7 +26,7 @@ import { ensureSchema, migrationSql } from "./tables/migrations.ts";
 const defaultPoolSize = 10;
 /**
  * The smallest pool that works: one connection is kept for notifications and locks, and one runs
- * everything else in turn. A migration alone needs only one.
+ * everything else, one after the other. A migration alone needs only one.
  */
 const minPoolSize = 2;
 /**

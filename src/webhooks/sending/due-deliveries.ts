@@ -17,14 +17,14 @@ interface DueOptions {
   /** The maximum number of deliveries to return; at least 1. */
   readonly limit: number;
   /** Whether an attempt of the schedule goes before a manual one. Applies to `fifo` ordering. */
-  readonly isTurnOfSchedule: boolean;
+  readonly isAutomaticNext: boolean;
 }
 
 /** Returns the deliveries that may be sent to a webhook now, in sending order. */
 export async function dueDeliveries(
   reads: Reads,
   webhook: WebhookRow,
-  { now, excluded, limit: maxDue, isTurnOfSchedule }: DueOptions,
+  { now, excluded, limit: maxDue, isAutomaticNext }: DueOptions,
 ): Promise<readonly DeliveryRow[]> {
   const limit = excluded.size + maxDue;
   const [manual, automatic] = await Promise.all([
@@ -35,26 +35,26 @@ export async function dueDeliveries(
   ]);
   const due =
     webhook.ordering === "fifo"
-      ? inOrder(webhook, automatic, manual, { now, isTurnOfSchedule })
+      ? inOrder(webhook, automatic, manual, { now, isAutomaticNext })
       : inAnyOrder(webhook, automatic, manual, now);
   return due.filter(({ id }) => !excluded.has(id)).slice(0, maxDue);
 }
 
 /**
- * Returns manual and automatic deliveries by turns. A recovery can request many manual attempts,
+ * Returns manual and automatic deliveries alternately. A recovery can request many manual attempts,
  * which would otherwise hold up new events, and a backlog would hold up a manual attempt.
  */
 function inAnyOrder(webhook: WebhookRow, automatic: Rows, manual: Rows, now: number): Rows {
   if (!isSending(webhook, now)) return manual;
   const length = Math.max(manual.length, automatic.length);
-  const turns = Array.from({ length }, (_, i) => [manual[i], automatic[i]]).flat();
-  const due = turns.filter((delivery) => delivery !== undefined);
+  const alternating = Array.from({ length }, (_, i) => [manual[i], automatic[i]]).flat();
+  const due = alternating.filter((delivery) => delivery !== undefined);
   return [...new Map(due.map((delivery) => [delivery.id, delivery])).values()];
 }
 
 /**
  * Returns a manual delivery if the order allows it, or the first automatic one if that is due and
- * it is its turn: a recovery can request many manual attempts. Otherwise returns the automatic ones
+ * it is next: a recovery can request many manual attempts. Otherwise returns the automatic ones
  * before the first manual one, up to the first that is not due, or none while the webhook is not
  * sending.
  */
@@ -62,12 +62,12 @@ function inOrder(
   webhook: WebhookRow,
   automatic: Rows,
   [manual]: Rows,
-  { now, isTurnOfSchedule }: Pick<DueOptions, "now" | "isTurnOfSchedule">,
+  { now, isAutomaticNext }: Pick<DueOptions, "now" | "isAutomaticNext">,
 ): Rows {
   const [head] = automatic;
   const allowed = allowedManual(webhook, head, manual);
   if (allowed !== undefined) {
-    const mayGo = isTurnOfSchedule && head !== undefined && automaticAt(webhook, head, now) <= now;
+    const mayGo = isAutomaticNext && head !== undefined && automaticAt(webhook, head, now) <= now;
     return [mayGo ? head : allowed];
   }
   const isDue = ({ next_attempt_at, position }: DeliveryRow): boolean =>

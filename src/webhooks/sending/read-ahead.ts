@@ -36,10 +36,10 @@ export class ReadAhead {
   #pageReadAt = -Infinity;
   #forgetCount = 0;
   /**
-   * Each drain starts with the schedule's turn. Manual attempts still get theirs if a drain makes
-   * one attempt only, while the failed first delivery waits for its retry.
+   * Each drain starts with an automatic attempt. Manual attempts are not starved if a drain makes one
+   * attempt only, while the failed first delivery waits for its retry.
    */
-  #isTurnOfSchedule = true;
+  #isAutomaticNext = true;
 
   constructor(reads: Reads, clock: Clock, id: WebhookId) {
     this.#reads = reads;
@@ -66,7 +66,7 @@ export class ReadAhead {
   take(): NextDelivery | undefined {
     const [webhook, delivery] = [this.#webhook, this.#page.shift()];
     if (webhook === undefined || delivery === undefined) return undefined;
-    this.#isTurnOfSchedule = delivery.manual_at !== null;
+    this.#isAutomaticNext = delivery.manual_at !== null;
     return { webhook, delivery };
   }
 
@@ -109,7 +109,7 @@ export class ReadAhead {
       now,
       excluded: excludedIds,
       limit,
-      isTurnOfSchedule: this.#isTurnOfSchedule,
+      isAutomaticNext: this.#isAutomaticNext,
     });
     if (this.#page.length === 0) this.#pageReadAt = now;
     this.#page.push(...due);

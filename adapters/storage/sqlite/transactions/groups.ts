@@ -140,7 +140,7 @@ export class Groups {
   async #endLater(group: symbol, committed: Promise<void>): Promise<void> {
     try {
       await committed;
-      // Damage may be found while the commit waits for its turn.
+      // Damage may be found while the commit waits for earlier ones.
       this.#files.saveLateCommit();
     } finally {
       this.#open.end(group);
