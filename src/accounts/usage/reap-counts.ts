@@ -6,7 +6,7 @@ import { deliveryTimesByHour, errorsByDay, usageByHour } from "./rows.ts";
 
 /** How long the counts of an hour and of errors are kept, in milliseconds. */
 const keptMs = 92 * dayMs;
-/** The number of scopes that one call looks at. Later calls continue, so all are looked at in the end. */
+/** The number of scopes that one call looks at. Later calls continue, until all are looked at. */
 const maxScopes = 500;
 /** The number of scopes after which other work may run. */
 const scopesAtOnce = 50;
