@@ -36,8 +36,8 @@ export class ReadAhead {
   #pageReadAt = -Infinity;
   #forgetCount = 0;
   /**
-   * Each drain starts with an automatic attempt. Manual attempts are not starved if a drain makes one
-   * attempt only, while the failed first delivery waits for its retry.
+   * Each drain starts with an automatic attempt. Manual attempts are not starved if a drain makes
+   * only one, while the failed first delivery waits for its retry.
    */
   #isAutomaticNext = true;
 
