@@ -1,5 +1,5 @@
 import { notFound } from "../kernel/index.ts";
-import { keyScopes, type Command, type Services } from "../operations/index.ts";
+import { keyScopes, showsNothing, type Command, type Services } from "../operations/index.ts";
 import { unscoped, type UnscopedTx } from "../store/index.ts";
 import { mintKey } from "./keys/key-commands.ts";
 import { accountById, accounts, type AccountRow } from "./rows.ts";
@@ -20,6 +20,7 @@ export const createAccount: Command<CreateAccount, CreatedAccount> = {
   name: "accounts.create",
   input: () => createAccountSchema,
   status: 201,
+  shows: showsNothing,
   survivesReset: true,
   async run(tx, { name, plan = standardPlan, time_zone = null }, { services }) {
     const unscopedTx = unscoped(tx);
@@ -43,6 +44,7 @@ export const updateAccount: Command<UpdateAccount, Account> = {
   name: "accounts.update",
   input: () => updateAccountSchema,
   status: 200,
+  shows: showsNothing,
   survivesReset: true,
   async run(tx, { id, name, plan, time_zone }, { services }) {
     const unscopedTx = unscoped(tx);

@@ -2,6 +2,7 @@ import { byIdSchema, invalid, TidingsError, type ById, type FieldError } from ".
 import {
   canonicalJson,
   freeOrdinal,
+  showsNothing,
   showsOutput,
   type Call,
   type Command,
@@ -76,6 +77,7 @@ export const removeAgent: Command<ById, void> = {
   name: "agents.remove",
   input: () => byIdSchema,
   status: 204,
+  shows: showsNothing,
   async run(tx, { id }) {
     const agent = await agentToChange(tx, id);
     tx.remove(agents, agent);

@@ -10,7 +10,12 @@ import {
   type MessageId,
 } from "../kernel/index.ts";
 import { messageById } from "../messages/index.ts";
-import { eraseStoredResponses, showsOutput, type Command } from "../operations/index.ts";
+import {
+  eraseStoredResponses,
+  showsNothing,
+  showsOutput,
+  type Command,
+} from "../operations/index.ts";
 import type { Tx } from "../store/index.ts";
 import { observationById, observations } from "./rows.ts";
 import { observationResource } from "./show.ts";
@@ -98,6 +103,7 @@ export const removeObservation: Command<RemoveObservation, void> = {
   name: "contacts.removeObservation",
   input: () => removeObservationSchema,
   status: 204,
+  shows: showsNothing,
   async run(tx, { id, observation_id }) {
     const contact = await contactToRead(tx, id);
     const row = await tx.get(observationById, [contact.id, observation_id]);

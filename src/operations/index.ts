@@ -51,6 +51,7 @@ export {
   type Procedure,
   type Query,
   type RowProcedure,
+  showsNothing,
   showsOutput,
   type SignalOperation,
   type Steps,

@@ -70,9 +70,9 @@ export interface Command<Input, Output> {
    * message, a conversation, a note, a run, an observation, an event, a webchat session, a
    * delivery, an agent, a playbook, or the hash of an address. The stored response is erased when
    * the resource is erased or redacted. `output` is undefined for an error, which may quote a
-   * policy of the host application. Absent for commands whose responses contain no such resource.
+   * policy of the host application. `showsNothing` if responses contain no such resource.
    */
-  shows?(input: Input, output: Output | undefined, call: Call): string | null;
+  shows(input: Input, output: Output | undefined, call: Call): string | null;
   /**
    * Writes the resource that `shows` names for an error, without a change. The write conflicts with
    * an erasure or redaction of the resource, so that one of the two runs again and finds what the
@@ -98,6 +98,9 @@ export interface Command<Input, Output> {
    */
   readonly isItem?: true;
 }
+
+/** `shows` of commands whose responses and errors contain no personal data. */
+export const showsNothing = (): null => null;
 
 /** `shows` of commands that return a resource. Their errors contain no personal data. */
 export function showsOutput(

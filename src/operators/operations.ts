@@ -1,5 +1,11 @@
 import { byIdSchema, iso, notFound, type ById } from "../kernel/index.ts";
-import { freeOrdinal, listQuery, type Command, type Query } from "../operations/index.ts";
+import {
+  freeOrdinal,
+  listQuery,
+  showsNothing,
+  type Command,
+  type Query,
+} from "../operations/index.ts";
 import { operatorById, operatorByOrdinal, operators, type OperatorRow } from "./rows.ts";
 import { saveOperatorSchema, type Operator, type SaveOperator } from "./types.ts";
 
@@ -34,6 +40,7 @@ export const saveOperator: Command<SaveOperator, Operator> = {
   name: "operators.save",
   input: () => saveOperatorSchema,
   status: 200,
+  shows: showsNothing,
   survivesReset: true,
   async run(tx, { id, name, avatar_url = null }) {
     const known = await tx.get(operatorById, [id]);
@@ -51,6 +58,7 @@ export const removeOperator: Command<ById, void> = {
   name: "operators.remove",
   input: () => byIdSchema,
   status: 204,
+  shows: showsNothing,
   survivesReset: true,
   async run(tx, { id }) {
     const operator = await tx.get(operatorById, [id]);

@@ -9,7 +9,7 @@ import {
 } from "../contacts/index.ts";
 import { currentConversation, statusPatch, writeConversation } from "../conversations/index.ts";
 import { byIdSchema, mediums, type ById, type ContactId } from "../kernel/index.ts";
-import type { Command, Procedure, Services } from "../operations/index.ts";
+import { showsNothing, type Command, type Procedure, type Services } from "../operations/index.ts";
 import type { Seen } from "../ports/index.ts";
 import { arm } from "../queue/index.ts";
 import type { Tx } from "../store/index.ts";
@@ -72,6 +72,7 @@ const startErasure: Command<ById, Erased> = {
   name: "contacts.erase.start",
   input: () => byIdSchema,
   status: 200,
+  shows: showsNothing,
   async run(tx, { id }, { services }) {
     const contact = await contactToChange(tx, id);
     const addresses: string[] = [];

@@ -15,7 +15,7 @@ import {
 } from "../contacts/index.ts";
 import { appendEvent } from "../events/index.ts";
 import { byIdSchema, invalid, TidingsError, type ById, type ContactId } from "../kernel/index.ts";
-import { showsOutput, type Command, type Procedure } from "../operations/index.ts";
+import { showsNothing, showsOutput, type Command, type Procedure } from "../operations/index.ts";
 import type { Seen } from "../ports/index.ts";
 import { arm } from "../queue/index.ts";
 import type { Tx } from "../store/index.ts";
@@ -64,6 +64,7 @@ const joinContacts: Command<MergeContacts, Joined> = {
   name: "contacts.merge.join",
   input: () => mergeContactsSchema,
   status: 200,
+  shows: showsNothing,
   async run(tx, { id, contact_id }, { services }) {
     const survivor = await contactToChange(tx, id);
     const other = await otherContact(tx, survivor, contact_id);

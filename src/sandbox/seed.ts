@@ -25,7 +25,7 @@ import {
   writeTimeline,
   type MessageRow,
 } from "../messages/index.ts";
-import type { Command, Services } from "../operations/index.ts";
+import { showsNothing, type Command, type Services } from "../operations/index.ts";
 import type { Seen } from "../ports/index.ts";
 import { sandboxAddress, sandboxInbox, senderByAddress, type SenderRow } from "../senders/index.ts";
 import { messageScores } from "../sentiment/index.ts";
@@ -44,6 +44,7 @@ export const seedSandbox: Command<Record<string, never>, SandboxSeedResult> = {
   name: "sandbox.seed",
   input: () => noInput,
   status: 201,
+  shows: showsNothing,
   async run(tx, _input, { scope, services }) {
     requireSandbox(scope);
     const fresh: Scenario[] = [];

@@ -7,7 +7,7 @@ import {
   type Channel,
   type Mode,
 } from "../kernel/index.ts";
-import type { Command } from "../operations/index.ts";
+import { showsNothing, type Command } from "../operations/index.ts";
 import type { Transport } from "../ports/index.ts";
 import { unscoped } from "../store/index.ts";
 import { liveSenderByAddress, senderByAddress, senderById, senders } from "./rows.ts";
@@ -28,6 +28,7 @@ export const createSender: Command<CreateSender, Sender> = {
   name: "senders.create",
   input: () => createSenderSchema,
   status: 201,
+  shows: showsNothing,
   survivesReset: true,
   async run(tx, { address, channels, transport, ...options }, { scope, services }) {
     const { mode } = scope;
@@ -75,6 +76,7 @@ export const updateSender: Command<UpdateSender, Sender> = {
   name: "senders.update",
   input: () => updateSenderSchema,
   status: 200,
+  shows: showsNothing,
   survivesReset: true,
   async run(tx, { id, default: isDefault, ...change }, { scope, services }) {
     const sender = await tx.get(senderById, [id]);
@@ -111,6 +113,7 @@ export const removeSender: Command<ById, void> = {
   name: "senders.remove",
   input: () => byIdSchema,
   status: 204,
+  shows: showsNothing,
   survivesReset: true,
   async run(tx, { id }) {
     const sender = await tx.get(senderById, [id]);

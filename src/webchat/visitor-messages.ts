@@ -6,7 +6,7 @@ import {
   messageResource,
   receiveMessage,
 } from "../messages/index.ts";
-import { showsOutput, type Command, type Services } from "../operations/index.ts";
+import { showsNothing, showsOutput, type Command, type Services } from "../operations/index.ts";
 import { senderById } from "../senders/index.ts";
 import type { Tx } from "../store/index.ts";
 import {
@@ -78,6 +78,7 @@ export const markWebchatMessage: Command<VisitorMark, void> = {
   name: "webchat.mark",
   input: () => visitorMarkSchema,
   status: 204,
+  shows: showsNothing,
   // An anonymous visitor could fill the database with stored responses.
   takesNoKey: true,
   async run(tx, { id, message_id, mark }, { services }) {
@@ -98,6 +99,7 @@ export const markWebchatMail: Command<VisitorStream, boolean> = {
   name: "webchat.mail.mark",
   input: () => visitorStreamSchema,
   status: 200,
+  shows: showsNothing,
   async run(tx, { id, last_event_id }, { services }) {
     if (last_event_id === undefined) return false;
     const session = await findSession(tx, id);

@@ -1,6 +1,6 @@
 import { defaultGraceSeconds } from "../accounts/index.ts";
 import { byIdSchema, invalid, notFound, TidingsError, type ById } from "../kernel/index.ts";
-import { freeOrdinal, type Call, type Command } from "../operations/index.ts";
+import { freeOrdinal, showsNothing, type Call, type Command } from "../operations/index.ts";
 import { checkUrl, type Seen } from "../ports/index.ts";
 import { arm, disarm } from "../queue/index.ts";
 import type { ReadOptions, Tx } from "../store/index.ts";
@@ -38,6 +38,7 @@ export const createWebhook: Command<CreateWebhook, WebhookWithSecret> = {
   name: "webhooks.create",
   input: () => createWebhookSchema,
   status: 201,
+  shows: showsNothing,
   survivesReset: true,
   async run(tx, { url, events, headers = {}, ordering = "none", description = null }, call) {
     const { services } = call;
@@ -80,6 +81,7 @@ export const updateWebhook: Command<UpdateWebhook, Webhook> = {
   name: "webhooks.update",
   input: () => updateWebhookSchema,
   status: 200,
+  shows: showsNothing,
   survivesReset: true,
   async run(tx, { id, url, status, events, headers, ordering, description }, call) {
     const before = await requireWebhook(tx, id);
@@ -116,6 +118,7 @@ export const rotateWebhookSecret: Command<RotateWebhookSecret, WebhookWithSecret
   name: "webhooks.rotateSecret",
   input: () => rotateWebhookSecretSchema,
   status: 200,
+  shows: showsNothing,
   survivesReset: true,
   async run(tx, { id, grace_seconds = defaultGraceSeconds }, { services }) {
     const webhook = await requireWebhook(tx, id);
@@ -139,6 +142,7 @@ export const removeWebhook: Command<ById, void> = {
   name: "webhooks.remove",
   input: () => byIdSchema,
   status: 204,
+  shows: showsNothing,
   survivesReset: true,
   async run(tx, { id }) {
     const webhook = await requireWebhook(tx, id);

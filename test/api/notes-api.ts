@@ -91,6 +91,7 @@ export function notes(given: Partial<Limits> = {}, requests = 2): Notes {
     name,
     status,
     input: () => schema,
+    shows: () => null,
     run: (_tx, input) => Promise.resolve().then(() => act(input)),
   });
   const query = <I, O>(name: string, schema: z.ZodType<I>, act: (input: I) => O): Query<I, O> => ({

@@ -10,6 +10,7 @@ import {
   keyScopes,
   missingScopes,
   scopesOf,
+  showsNothing,
   type Caller,
   type Command,
   type KeyScope,
@@ -35,6 +36,7 @@ export const createKey: Command<CreateApiKey, ApiKeyWithSecret> = {
   name: "apiKeys.create",
   input: () => createApiKeySchema,
   status: 201,
+  shows: showsNothing,
   survivesReset: true,
   async run(tx, { name, mode, scopes: requested, expires_at }, { scope, caller, services }) {
     if (mode !== undefined && mode !== scope.mode) {
@@ -119,6 +121,7 @@ export const rotateKey: Command<RotateApiKey, ApiKeyWithSecret> = {
   name: "apiKeys.rotate",
   input: () => rotateApiKeySchema,
   status: 200,
+  shows: showsNothing,
   survivesReset: true,
   async run(tx, { id, grace_seconds = defaultGraceSeconds }, { scope, caller, services }) {
     const key = await tx.get(keyById, [id]);
@@ -157,6 +160,7 @@ export const revokeKey: Command<ById, void> = {
   name: "apiKeys.revoke",
   input: () => byIdSchema,
   status: 204,
+  shows: showsNothing,
   survivesReset: true,
   async run(tx, { id }, { caller }) {
     const key = await tx.get(keyById, [id]);

@@ -10,6 +10,7 @@ import {
 import {
   canonicalJson,
   freeOrdinal,
+  showsNothing,
   showsOutput,
   type Call,
   type Command,
@@ -81,6 +82,7 @@ export const removePlaybook: Command<ById, void> = {
   name: "playbooks.remove",
   input: () => byIdSchema,
   status: 204,
+  shows: showsNothing,
   async run(tx, { id }) {
     const playbook = await playbookToChange(tx, id);
     // No race: a transaction that starts to use the playbook writes its row. For callers,

@@ -1,6 +1,6 @@
 import { appendEvent } from "../../events/index.ts";
 import { definedFields, type ContactId } from "../../kernel/index.ts";
-import { hasChanges, type Command, type Services } from "../../operations/index.ts";
+import { hasChanges, showsNothing, type Command, type Services } from "../../operations/index.ts";
 import { StorageConflict } from "../../ports/index.ts";
 import type { Tx } from "../../store/index.ts";
 import { isNewConsent } from "../consent/consent-rules.ts";
@@ -22,6 +22,7 @@ export const importContact: Command<ImportContact, ImportedContact> = {
   name: "contacts.import_one",
   input: importContactSchema,
   status: 200,
+  shows: showsNothing,
   isItem: true,
   async run(tx, { phone, consent, ...given }, { services }) {
     const facts = definedFields(given);

@@ -1,7 +1,7 @@
 import { checkPolicies, decisionOf, toPolicyVerdict } from "../../consents/index.ts";
 import { consentFor, findAddressee, findRecipient, lastSenderOf } from "../../contacts/index.ts";
 import { iso, mediumOf, TidingsError } from "../../kernel/index.ts";
-import { authorOf, type Command, type Services } from "../../operations/index.ts";
+import { authorOf, showsNothing, type Command, type Services } from "../../operations/index.ts";
 import { chooseSender, usableSenders, type SenderRequest } from "../../senders/index.ts";
 import type { Tx } from "../../store/index.ts";
 import { previewMessageSchema, type PreviewMessage } from "../input-types.ts";
@@ -18,6 +18,7 @@ export const previewMessage: Command<PreviewMessage, MessagePreview> = {
   name: "messages.preview",
   input: previewMessageSchema,
   status: 200,
+  shows: showsNothing,
   takesNoKey: true,
   async run(tx, input, call) {
     const { services } = call;

@@ -51,7 +51,7 @@ export function storedResponse<Input, Output>(
   call: Call,
 ): StoredColumns {
   const response = command.onReplay === undefined ? body : JSON.stringify(command.onReplay(value));
-  const subject_id = command.shows?.(input, value, call) ?? null;
+  const subject_id = command.shows(input, value, call);
   const also_shows = command.storesKey === true ? null : subject_id;
   return { status, response, subject_id, also_shows };
 }
@@ -67,7 +67,7 @@ export function storedProblem<Input>(
     status: error.status,
     response,
     subject_id: null,
-    also_shows: command.shows?.(input, undefined, call) ?? null,
+    also_shows: command.shows(input, undefined, call),
   };
 }
 

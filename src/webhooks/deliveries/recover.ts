@@ -1,5 +1,5 @@
 import { firstIdAt, millis, type DeliveryId, type WebhookId } from "../../kernel/index.ts";
-import type { Command, Runtime } from "../../operations/index.ts";
+import { showsNothing, type Command, type Runtime } from "../../operations/index.ts";
 import {
   arm,
   finish,
@@ -31,6 +31,7 @@ export const recoverWebhook: Command<RecoverWebhook, Webhook> = {
   name: "webhooks.recover",
   input: () => recoverWebhookSchema,
   status: 202,
+  shows: showsNothing,
   async run(tx, { id, since }) {
     const webhook = await requireWebhook(tx, id);
     const start = firstIdAt("dlv", millis(since));
