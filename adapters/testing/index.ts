@@ -108,7 +108,7 @@ export { world } from "./world/world.ts";
 export { arbitraries, type Arbitraries } from "./fast-check/arbitraries.ts";
 export {
   command,
-  type CommandOptions,
+  type WorldCommandOptions,
   type Commands,
   type WithCarrier,
   type WithWorld,

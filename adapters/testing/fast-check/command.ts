@@ -78,7 +78,7 @@ export interface Commands {
 type EngineOf<Real extends WithWorld> = ReturnType<Real["world"]["engine"]>;
 
 /** Options of `command`. */
-export interface CommandOptions {
+export interface WorldCommandOptions {
   /**
    * The codes of errors that the command may meet although they usually mean a mistake, such as
    * `validation_failed`.
@@ -117,7 +117,7 @@ const argumentsSchema = optionsObject({
 export function command<Real extends WithWorld>(
   name: string,
   code: (real: Real, engine: EngineOf<Real>) => Promise<unknown>,
-  options: CommandOptions = {},
+  options: WorldCommandOptions = {},
 ): WorldCommand<Real> {
   const checked = parseOptions("command: ", argumentsSchema, { name, code, options });
   return step(name, async (real) => {

@@ -5,10 +5,10 @@ import type { World } from "../world/types.ts";
 import { arbitraries } from "./arbitraries.ts";
 import {
   command,
-  type CommandOptions,
   type Commands,
   type WithWorld,
   type WorldCommand,
+  type WorldCommandOptions,
 } from "./command.ts";
 import { generatorsOf, type FastCheck } from "./types.ts";
 
@@ -117,7 +117,7 @@ export function inboxCommands(fc: FastCheck): InboxCommands {
 function call(
   name: string,
   code: (engine: MessagingEngine, world: World) => Promise<unknown>,
-  options?: CommandOptions,
+  options?: WorldCommandOptions,
 ): WorldCommand<WithWorld> {
   return command(name, ({ world }, engine) => code(engine, world), options);
 }
