@@ -4,6 +4,7 @@ import { defineConfig } from "tsup";
 /** The package's exports by subpath. A test compares them with the `exports` of `package.json`. */
 export const entries = {
   index: "adapters/entry.ts",
+  ports: "adapters/ports.ts",
   standard: "adapters/standard.ts",
   memory: "adapters/storage/memory/index.ts",
   sqlite: "adapters/storage/sqlite/index.ts",

@@ -1,5 +1,6 @@
-import type { AgentOptions, EngineOptions, HttpOptions, SentimentAnalyzer } from "../src/index.ts";
+import type { AgentOptions, EngineOptions, HttpOptions } from "../src/index.ts";
 import { refuseArguments } from "../src/kernel/index.ts";
+import type { SentimentAnalyzer } from "../src/ports/index.ts";
 import { httpClient } from "./http-client/index.ts";
 import { rules } from "./models/index.ts";
 import { sentiment } from "./sentiment/index.ts";

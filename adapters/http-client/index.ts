@@ -7,9 +7,9 @@ import { listOption, option, optionsObject, parseOptions } from "../../src/kerne
 import {
   checkUrl,
   hostOf,
+  type DestinationRefusal,
   type Destinations,
   type HttpClient,
-  type Refusal,
 } from "../../src/ports/index.ts";
 import { nameResolver } from "./dns.ts";
 import { exchange, type Target } from "./exchange.ts";
@@ -79,7 +79,7 @@ export function httpClient(options: HttpClientOptions = {}): HttpClient {
 }
 
 type CheckedTarget =
-  { readonly ok: true; readonly target: Target } | ({ readonly ok: false } & Refusal);
+  { readonly ok: true; readonly target: Target } | ({ readonly ok: false } & DestinationRefusal);
 
 /** How many checked URLs are cached. A check takes a fifth of the time of a whole request. */
 const maxCachedTargets = 1_000;

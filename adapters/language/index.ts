@@ -27,5 +27,3 @@ export function english(...given: readonly unknown[]): Language {
     rankPassages,
   };
 }
-
-export type { DateContext, Language, Passage, RankedPassage } from "../../src/ports/index.ts";

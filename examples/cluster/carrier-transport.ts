@@ -1,5 +1,6 @@
 /** Connects the engines to the simulated carrier, which runs in the main process. */
-import { TidingsError, type LookupAnswer, type SendAnswer, type Transport } from "tidings";
+import { TidingsError } from "tidings";
+import type { LookupAnswer, SendAnswer, Transport } from "tidings/ports";
 
 export interface CarrierSettings {
   readonly name: string;

@@ -8,7 +8,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { json } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { LookupAnswer, SendAnswer } from "tidings";
+import type { LookupAnswer, SendAnswer } from "tidings/ports";
 import type { CarrierSettings, DeliveryReceipt, SendRequest } from "./carrier-transport.ts";
 import { orderOf, type DeliveryLedger } from "./delivery-ledger.ts";
 import { requestTimeoutMs } from "./load-generator.ts";

@@ -8,10 +8,10 @@
  *     });
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { TidingsError } from "tidings";
 import {
   StorageConflict,
   StorageRefusal,
-  TidingsError,
   type Collection,
   type Group,
   type Index,
@@ -23,7 +23,7 @@ import {
   type Search,
   type StoragePort,
   type Write,
-} from "tidings";
+} from "tidings/ports";
 
 /** What all connections share. */
 export interface Database {

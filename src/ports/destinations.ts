@@ -81,19 +81,38 @@ export function destinations(options: DestinationOptions = {}): Destinations {
 /** The default: https to the public Internet. */
 export const publicOnly: Destinations = destinations();
 
-export interface Refusal {
+/** Why a request may not go to a URL or an address. */
+export interface DestinationRefusal {
+  /** The reason, for programs. */
   readonly code:
     | "url_invalid"
     | "scheme_forbidden"
     | "credentials_in_url"
     | "host_forbidden"
     | "address_forbidden";
-  /** Never reveals the address of a name, which would describe the internal network. */
+  /**
+   * The reason, for people. Never reveals the address of a name, which would describe the internal
+   * network.
+   */
   readonly message: string;
 }
 
-export type UrlCheck =
-  { readonly ok: true; readonly url: URL } | ({ readonly ok: false } & Refusal);
+/** The result of `checkUrl`. */
+export type UrlCheck = AllowedUrl | RefusedUrl;
+
+/** A URL that a request may go to. The addresses of its host must still be checked. */
+export interface AllowedUrl {
+  /** Whether a request may go there. */
+  readonly ok: true;
+  /** The URL to call. It has no trailing dot in its host. */
+  readonly url: URL;
+}
+
+/** A URL that no request may go to. */
+export interface RefusedUrl extends DestinationRefusal {
+  /** Whether a request may go there. */
+  readonly ok: false;
+}
 
 const maxUrlLength = 2_048;
 
@@ -108,7 +127,7 @@ const internalNames = /(?:^|\.)(?:localhost|local|internal|home\.arpa)$/;
  * Every port but 0 is allowed. The returned URL has no trailing dot in its host.
  */
 export function checkUrl(text: string, to: Destinations): UrlCheck {
-  const refuse = (code: Refusal["code"], message: string): UrlCheck => ({
+  const refuse = (code: DestinationRefusal["code"], message: string): UrlCheck => ({
     ok: false,
     code,
     message,
@@ -151,8 +170,15 @@ export function hostOf(url: URL): string {
   return hostname.startsWith("[") ? hostname.slice(1, -1) : hostname;
 }
 
-/** Checks an address to which a host name resolved. Returns undefined if it may be connected to. */
-export function checkAddress(host: string, address: string, to: Destinations): Refusal | undefined {
+/**
+ * Checks an address to which a host name resolved. `host` is the host of the URL, as `hostOf`
+ * returns it. Returns undefined if the address may be connected to.
+ */
+export function checkAddress(
+  host: string,
+  address: string,
+  to: Destinations,
+): DestinationRefusal | undefined {
   if (to.hosts.has(host)) return undefined;
   const parsed = parseAddress(address);
   if (parsed !== undefined && to.networks.some((network) => isWithin(parsed, network))) {

@@ -2,7 +2,7 @@
  * Outgoing HTTP requests: webhooks and carriers. One call sends one request: the client does not
  * follow redirects, retry or decompress. It returns failures and never throws.
  */
-import type { Destinations, Refusal } from "./destinations.ts";
+import type { DestinationRefusal, Destinations } from "./destinations.ts";
 
 /** A request to send. */
 export interface HttpRequest {
@@ -46,7 +46,7 @@ export type HttpPhase = "dns" | "connect" | "tls" | "request" | "response" | "bo
 
 /** Why an exchange failed. A code names the phase in which it happened. */
 export type HttpFailureCode =
-  | Refusal["code"]
+  | DestinationRefusal["code"]
   /** The request cannot be written, for example because a header contains a line break. */
   | "request_invalid"
   /** The deadline passed in this phase. `response` waits for the head, `body` for the end. */

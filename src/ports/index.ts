@@ -66,7 +66,7 @@ export {
   type Destinations,
   hostOf,
   publicOnly,
-  type Refusal,
+  type DestinationRefusal,
 } from "./destinations.ts";
 export {
   type HttpAnswer,

@@ -1,16 +1,9 @@
 import {
   MessagingEngine,
   type BatchMessages,
-  type CallbackResponse,
-  type CarrierError,
-  type DestinationOptions,
   type EngineOptions,
-  type HttpRequest,
-  type Receipt,
-  type RejectedAnswer,
   type SendMessage,
   type TidingsError,
-  type Transport,
 } from "tidings";
 import type { fetchHandler } from "tidings/fetch";
 import type { httpClient } from "tidings/http-client";
@@ -18,6 +11,15 @@ import type { inboxHandler } from "tidings/inbox";
 import { memory } from "tidings/memory";
 import type { languageModel, rules } from "tidings/models";
 import type { nodeHandler } from "tidings/node";
+import type {
+  CallbackResponse,
+  CarrierError,
+  DestinationOptions,
+  HttpRequest,
+  Receipt,
+  RejectedAnswer,
+  Transport,
+} from "tidings/ports";
 import type { postgres } from "tidings/postgres";
 import { sandbox } from "tidings/sandbox";
 import type { sqlite } from "tidings/sqlite";

@@ -1,10 +1,19 @@
+import { resolve } from "node:path";
 import { beforeAll, expect, test, vi } from "vitest";
 import { withProject } from "../../build-descriptions.ts";
+import { entries } from "../../tsup.config.ts";
 import { compilerEnvironment } from "../support/compile.ts";
-import { publicNames, type PublicName } from "./public-types.ts";
+import {
+  exportedNames,
+  publicNames,
+  root,
+  type ExportedName,
+  type PublicName,
+} from "./public-types.ts";
 import { schemaDifferences } from "./schema-docs.ts";
 
 let names: readonly PublicName[] = [];
+let exported: readonly ExportedName[] = [];
 let differences: readonly string[] = [];
 
 // To compile the product takes longer than to look at it.
@@ -12,6 +21,7 @@ beforeAll(async () => {
   for (const [name, value] of Object.entries(compilerEnvironment)) vi.stubEnv(name, value);
   await withProject(async (project) => {
     names = publicNames(project);
+    exported = exportedNames(project);
     differences = await schemaDifferences(project);
   });
   vi.unstubAllEnvs();
@@ -25,4 +35,24 @@ test("every name that users can reach has a docstring", () => {
 
 test("a type and its schema agree on fields, types and defaults", () => {
   expect(differences).toEqual([]);
+});
+
+// An editor that completes a name then knows what to import it from.
+test("each public name is in one entry, except those that two pages share", () => {
+  const entriesOf = Map.groupBy(exported, ({ name }) => name);
+  const pages = ["inbox", "console"];
+  const shared = [...entriesOf].filter(
+    ([, found]) => found.length > 1 && !found.every(({ entry }) => pages.includes(entry)),
+  );
+  expect(shared.map(([name, found]) => [name, ...found.map(({ entry }) => entry)])).toEqual([]);
+});
+
+test("each function and constant that an entry declares is there at run time, too", async () => {
+  const missing: string[] = [];
+  for (const [entry, path] of Object.entries(entries)) {
+    const module: object = await import(resolve(root, path));
+    const values = exported.filter((each) => each.entry === entry && each.isValue);
+    missing.push(...values.flatMap(({ name }) => (name in module ? [] : [`${entry} ${name}`])));
+  }
+  expect(missing).toEqual([]);
 });

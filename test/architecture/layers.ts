@@ -166,8 +166,9 @@ function refusal(path: string, target: string, modules: Modules): string | undef
 
 function refusalOfAdapter(path: string, target: string): string | undefined {
   const [, kind = ""] = path.split("/");
-  // The package's main entry binds adapters to the engine, and `standard()` returns adapters.
-  if (["entry.ts", "standard.ts"].includes(kind)) return undefined;
+  // The package's main entry binds adapters to the engine, `standard()` returns adapters, and
+  // `tidings/ports` exports what authors of adapters need of whole files.
+  if (["entry.ts", "ports.ts", "standard.ts"].includes(kind)) return undefined;
   if (target.startsWith(`adapters/${kind}/`)) return undefined;
   const [root, module = ""] = target.split("/");
   const name = module.replace(/\.ts$/, "");
@@ -188,17 +189,16 @@ function refusalInSrc(path: string, target: string): string | undefined {
   }
   if (own === other && own !== "") return undefined;
   if (own === "") {
-    const isReexport = path === "src/index.ts" && other === "ports";
     // If an index exported the descriptor, every import of the module would load its routes and
     // jobs.
     const isDescriptor = path === "src/modules.ts" && target.endsWith("/descriptor.ts");
-    return other === "" || isReexport || isDescriptor ? undefined : refusalPastIndex(target);
+    return other === "" || isDescriptor ? undefined : refusalPastIndex(target);
   }
   if (other === "" || rank(other) > rank(own)) return `${own} stands below ${other || target}`;
   return refusalPastIndex(target);
 }
 
-/** Modules are imported through their index, and `src/index.ts` re-exports whole ports. */
+/** Modules are imported through their index. */
 function refusalPastIndex(target: string): string | undefined {
   const [, module, file] = target.split("/");
   return file === undefined || (file === "index.ts" && target.split("/").length === 3)

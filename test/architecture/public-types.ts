@@ -25,8 +25,40 @@ export interface PublicName {
   readonly doc: string;
 }
 
+/** A name that an entry exports. */
+export interface ExportedName {
+  readonly name: string;
+  /** The entry: `index`, `ports`. */
+  readonly entry: string;
+  /** Whether it is a function or a constant. */
+  readonly isValue: boolean;
+}
+
+/** Returns the names that the package's entries export. */
+export function exportedNames(project: Project): readonly ExportedName[] {
+  return exportsOf(project).map(({ entry, name, symbol }) => ({
+    name,
+    entry,
+    isValue: (symbol.flags & (SymbolFlags.Function | SymbolFlags.Variable)) !== 0,
+  }));
+}
+
+function exportsOf({ program, checker }: Project) {
+  return Object.entries(entries).flatMap(([entry, path]) => {
+    const file = program.getSourceFile(resolve(root, path));
+    const module = file && checker.getSymbolAtLocation(file);
+    if (module === undefined) throw new Error(`${path} exports nothing`);
+    return checker.getExportsOfModule(module).map((exported) => {
+      const isAlias = (exported.flags & SymbolFlags.Alias) !== 0;
+      const symbol = isAlias ? checker.getAliasedSymbol(exported) : exported;
+      return { entry, name: exported.name, symbol };
+    });
+  });
+}
+
 /** Returns every name that users can reach from the package's entries, with its docstring. */
-export function publicNames({ program, checker }: Project): readonly PublicName[] {
+export function publicNames(project: Project): readonly PublicName[] {
+  const { checker } = project;
   const names = new Map<string, PublicName>();
   const seen = new Set<number>();
   const generics = new Set<string>();
@@ -74,21 +106,14 @@ export function publicNames({ program, checker }: Project): readonly PublicName[
     }
   };
 
-  for (const [entry, path] of Object.entries(entries)) {
-    const file = program.getSourceFile(resolve(root, path));
-    const module = file && checker.getSymbolAtLocation(file);
-    if (module === undefined) throw new Error(`${path} exports nothing`);
-    for (const exported of checker.getExportsOfModule(module)) {
-      const symbol =
-        (exported.flags & SymbolFlags.Alias) === 0 ? exported : checker.getAliasedSymbol(exported);
-      if (!isOwn(symbol)) continue;
-      note(`${entry} ${symbol.name}`, symbol);
-      if ((symbol.flags & SymbolFlags.Type) !== 0) {
-        visit(checker.getDeclaredTypeOfSymbol(symbol), symbol.name);
-      }
-      if ((symbol.flags & SymbolFlags.Value) !== 0) {
-        visit(checker.getTypeOfSymbol(symbol), symbol.name);
-      }
+  for (const { entry, symbol } of exportsOf(project)) {
+    if (!isOwn(symbol)) continue;
+    note(`${entry} ${symbol.name}`, symbol);
+    if ((symbol.flags & SymbolFlags.Type) !== 0) {
+      visit(checker.getDeclaredTypeOfSymbol(symbol), symbol.name);
+    }
+    if ((symbol.flags & SymbolFlags.Value) !== 0) {
+      visit(checker.getTypeOfSymbol(symbol), symbol.name);
     }
   }
   return [...names.values()];

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import fc from "fast-check";
-import { english, type Passage } from "tidings/language";
+import { english } from "tidings/language";
+import type { Passage } from "tidings/ports";
 import { describe, expect, it } from "vitest";
 import { similarity, termsOf } from "../../adapters/language/english/terms.ts";
 import { bases } from "../adapters/models/questions.ts";

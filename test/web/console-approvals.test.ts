@@ -3,7 +3,7 @@ import type { Page } from "playwright-core";
 import { expect, test, type TestContext } from "vitest";
 import { standard } from "../../adapters/standard.ts";
 import { consoleHandler } from "../../adapters/web/console/server/index.ts";
-import type { AgentModel } from "../../src/index.ts";
+import type { AgentModel } from "../../src/ports/agent-model.ts";
 import { newContext } from "../support/browser/chromium.ts";
 import { isLong } from "../support/runs.ts";
 import { faultsOf } from "./faults.ts";

@@ -2,8 +2,8 @@
 import { expect, test, type TestContext } from "vitest";
 import { standard } from "../../adapters/standard.ts";
 import { inboxHandler } from "../../adapters/web/inbox/server/index.ts";
-import type { AgentModel, KeyScope } from "../../src/index.ts";
-import { keyScopes } from "../../src/operations/caller.ts";
+import { keyScopes, type KeyScope } from "../../src/operations/caller.ts";
+import type { AgentModel } from "../../src/ports/agent-model.ts";
 import { newContext } from "../support/browser/chromium.ts";
 import { isLong } from "../support/runs.ts";
 import {

@@ -4,14 +4,9 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { json } from "node:stream/consumers";
-import {
-  destinations,
-  TidingsError,
-  type CallbackRequest,
-  type SendAnswer,
-  type Transport,
-} from "tidings";
+import { TidingsError } from "tidings";
 import { httpClient } from "tidings/http-client";
+import { destinations, type CallbackRequest, type SendAnswer, type Transport } from "tidings/ports";
 import { transportConformance } from "tidings/testing";
 import { describe, it } from "vitest";
 import { message } from "./world.ts";
