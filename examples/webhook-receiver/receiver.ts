@@ -1,13 +1,7 @@
 /** Receives webhooks: verifies each request and handles each event once. Needs only the secret. */
 import type { IncomingMessage, RequestListener } from "node:http";
 import { Webhook, WebhookVerificationError } from "standardwebhooks";
-
-export interface Event {
-  readonly id: string;
-  readonly type: string;
-  readonly created_at: string;
-  readonly data: unknown;
-}
+import type { Event } from "tidings";
 
 const maxBodyBytes = 1_048_576;
 /** Older ids are forgotten. Far more than the number of events that are retried at a time. */
