@@ -40,9 +40,9 @@ test("a type and its schema agree on fields, types and defaults", () => {
 // An editor that completes a name then knows what to import it from.
 test("each public name is in one entry, except those that two pages share", () => {
   const entriesOf = Map.groupBy(exported, ({ name }) => name);
-  const pages = ["inbox", "console"];
+  const pages = new Set(["inbox", "console"]);
   const shared = [...entriesOf].filter(
-    ([, found]) => found.length > 1 && !found.every(({ entry }) => pages.includes(entry)),
+    ([, found]) => found.length > 1 && !found.every(({ entry }) => pages.has(entry)),
   );
   expect(shared.map(([name, found]) => [name, ...found.map(({ entry }) => entry)])).toEqual([]);
 });
