@@ -11,7 +11,7 @@ import { errorCodes, TidingsError, type ErrorCode } from "../../src/kernel/error
 import { defaultLimits } from "../../src/kernel/limits.ts";
 import { apiRoutes } from "../../src/modules.ts";
 import type { ApiRoute } from "../../src/operations/api-route.ts";
-import { isLong } from "../support/runs.ts";
+import { longTest } from "../support/runs.ts";
 import { call, jsonOf } from "./call.ts";
 import { serve } from "./servers.ts";
 import { world, type World } from "./world.ts";
@@ -329,7 +329,7 @@ export async function use(baseUrl: string, key: string) {
 export const wrong: components["schemas"]["SendMessage"] = { to: "+15005550001" };
 `;
 
-test.runIf(isLong)(
+longTest(
   "a client generated with openapi-typescript and openapi-fetch compiles and sends",
   async () => {
     const generator = requireThere("openapi-typescript") as {

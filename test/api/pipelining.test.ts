@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { eventually, settled } from "../../adapters/testing/conformance/mount/fixture.ts";
 import { parseAnswers } from "../../adapters/testing/conformance/mount/raw-http.ts";
 import type { ApiRequest, ApiResponse, Mountable } from "../../src/api/http.ts";
-import { cases, isLong } from "../support/runs.ts";
+import { cases, longTest } from "../support/runs.ts";
 import { mountings, serve } from "./servers.ts";
 
 /** Large, so that the buffers of the operating system hold few of them. */
@@ -103,7 +103,7 @@ describe.each(cases(different, ({ name }) => name === "node:http"))("$name", (mo
     socket.destroy();
   });
 
-  test.runIf(isLong)(
+  longTest(
     "no more is read while many requests wait for a stream that the client reads slowly",
     async () => {
       const { engine, goOn } = streamingFirst();

@@ -4,7 +4,7 @@ import { text } from "node:stream/consumers";
 import { Webhook } from "standardwebhooks";
 import { expect, onTestFinished, test } from "vitest";
 import { eventually } from "../support/eventually.ts";
-import { isLong } from "../support/runs.ts";
+import { longTest } from "../support/runs.ts";
 import { dev, finished, scratch, tidings } from "./tidings.ts";
 
 test("a key that is created beside a running server works at once, until it is revoked", async () => {
@@ -40,20 +40,17 @@ test("a key that is created beside a running server works at once, until it is r
   await eventually(async () => expect(await status("/messages")).toBe(401));
 });
 
-test.runIf(isLong)(
-  "a revoked key is listed as revoked, and a key that does not exist is told",
-  async () => {
-    const folder = await scratch();
-    await finished(folder, "migrate");
-    const created = await finished(folder, "keys", "create", "--name", "CI");
-    const [id = ""] = /key_\w+/.exec(created.errors) ?? [];
-    expect((await finished(folder, "keys", "revoke", id)).status).toBe(0);
-    expect((await finished(folder, "keys", "list")).output).toMatch(/ CI .* revoked$/m);
-    const again = await finished(folder, "keys", "revoke", "key_01JSAMP1E00000000000000000");
-    expect(again.status).toBe(1);
-    expect(again.errors).toMatch(/^Error: There is no key key_01\w+ in this account and mode\.\n/);
-  },
-);
+longTest("a revoked key is listed as revoked, and a key that does not exist is told", async () => {
+  const folder = await scratch();
+  await finished(folder, "migrate");
+  const created = await finished(folder, "keys", "create", "--name", "CI");
+  const [id = ""] = /key_\w+/.exec(created.errors) ?? [];
+  expect((await finished(folder, "keys", "revoke", id)).status).toBe(0);
+  expect((await finished(folder, "keys", "list")).output).toMatch(/ CI .* revoked$/m);
+  const again = await finished(folder, "keys", "revoke", "key_01JSAMP1E00000000000000000");
+  expect(again.status).toBe(1);
+  expect(again.errors).toMatch(/^Error: There is no key key_01\w+ in this account and mode\.\n/);
+});
 
 test("events that another process commits are printed, filtered, and as JSON for programs", async () => {
   const folder = await scratch();

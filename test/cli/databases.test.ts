@@ -12,7 +12,7 @@ import { TidingsError } from "../../adapters/entry.ts";
 import { Frames } from "../support/postgres/frames.ts";
 import { connectTo } from "../support/postgres/proxy.ts";
 import { database } from "../support/postgres/test-database.ts";
-import { cases, isLong } from "../support/runs.ts";
+import { cases, longTest } from "../support/runs.ts";
 import { dev, finished, scratch } from "./tidings.ts";
 
 /** Runs statements on a SQLite file. */
@@ -60,7 +60,7 @@ describe("a file that cannot be used", () => {
     expect(other.output + other.errors).toMatch(/To create it: +tidings dev --file other\.db\n/);
   });
 
-  test.runIf(isLong)("a folder that is missing or not writable is named", async () => {
+  longTest("a folder that is missing or not writable is named", async () => {
     const folder = await scratch();
     const missing = await finished(folder, "dev", "--port", "0", "--file", "data/app.db");
     expect(missing.status).toBe(1);
@@ -87,7 +87,7 @@ describe("a file that cannot be used", () => {
     }
   });
 
-  test.runIf(isLong)("a newer schema is refused, with what to do", async () => {
+  longTest("a newer schema is refused, with what to do", async () => {
     const folder = await scratch();
     await finished(folder, "migrate");
     onFile(join(folder, "tidings.db"), "UPDATE tidings_schema SET version = 999");
@@ -143,7 +143,7 @@ test("a read waits for another process that has the file locked for a moment", a
   await once(worker, "exit");
 });
 
-test.runIf(isLong)("the doctor says that another process has the file locked", async () => {
+longTest("the doctor says that another process has the file locked", async () => {
   const folder = await scratch();
   await finished(folder, "migrate");
   const other = new DatabaseSync(join(folder, "tidings.db"));
@@ -254,7 +254,7 @@ test("on PostgreSQL, keys, migrate and doctor work with the project's own pg", a
   expect(healthy.status).toBe(0);
 });
 
-test.runIf(isLong)(
+longTest(
   "on PostgreSQL, an outdated schema and a server that cannot be reached are told",
   async () => {
     const folder = await scratch();
@@ -274,7 +274,7 @@ test.runIf(isLong)(
   },
 );
 
-test.runIf(isLong)(
+longTest(
   "on PostgreSQL, a role that may not connect and a statement that fails are told apart",
   async () => {
     const folder = await scratch();
@@ -348,7 +348,7 @@ function withFields(error: Buffer, texts: ReadonlyMap<string, string>): Buffer {
   return Buffer.concat([head, body]);
 }
 
-test.runIf(isLong)(
+longTest(
   "on PostgreSQL, migrate also works if the server's errors are not in English",
   async () => {
     const folder = await scratch();

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import type { Message, Page } from "../../adapters/entry.ts";
 import { eventually } from "../support/eventually.ts";
-import { isLong } from "../support/runs.ts";
+import { longTest } from "../support/runs.ts";
 import { dev, finished, scratch, tidings } from "./tidings.ts";
 
 test("serves the API to this machine only, with the key that it prints, and shows what happens", async () => {
@@ -45,7 +45,7 @@ test("keeps its data and its key across restarts, and stops at Ctrl+C with statu
   ]);
 });
 
-test.runIf(isLong)("makes a new key when the kept one is gone or was revoked", async () => {
+longTest("makes a new key when the kept one is gone or was revoked", async () => {
   const folder = await scratch();
   const first = await dev(folder);
   await first.interrupt();
@@ -66,7 +66,7 @@ test.runIf(isLong)("makes a new key when the kept one is gone or was revoked", a
   expect(errors).toMatch(/secrets\.json cannot be read\.\n +Delete it/);
 });
 
-test.runIf(isLong)("says that the port is in use, by what, and which one to try", async () => {
+longTest("says that the port is in use, by what, and which one to try", async () => {
   const folder = await scratch();
   const server = await dev(folder);
   const port = new URL(server.url).port;
@@ -107,7 +107,7 @@ test("prints the token that signs in; its page loads only own files and runs no 
   expect((await fetch(`${url}/../../package.json`)).status).toBe(404);
 });
 
-test.runIf(isLong)(
+longTest(
   "Ctrl+C during the start ends it with status 0, and the file can be used again",
   async () => {
     const folder = await scratch();

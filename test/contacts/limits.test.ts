@@ -10,7 +10,7 @@ import type { Row } from "../../src/ports/storage.ts";
 import { mail } from "../../src/webchat/rows.ts";
 import { world } from "../support/engines/world.ts";
 import { over } from "../support/over.ts";
-import { isLong } from "../support/runs.ts";
+import { longTest } from "../support/runs.ts";
 import { rowsOf } from "../support/storage/rows.ts";
 
 /** Merges contacts until one has `count` addresses. */
@@ -85,7 +85,7 @@ describe("a contact with many addresses", () => {
 });
 
 describe("a consent with a long history", () => {
-  it.runIf(isLong)("returns its newest entries, and is erased completely", async () => {
+  longTest("returns its newest entries, and is erased completely", async () => {
     const storage = memory();
     let most = 0;
     const heard = <R extends readonly Row[]>(rows: R): R => {

@@ -14,7 +14,7 @@ import type { PostgresProxy, Statement } from "../support/postgres/proxy.ts";
 import { startPostgres } from "../support/postgres/server.ts";
 import { makeDatabase, type Database } from "../support/postgres/temporary-database.ts";
 import { database, migrated } from "../support/postgres/test-database.ts";
-import { cases, isLong, pointsApart } from "../support/runs.ts";
+import { cases, isLong, longTest, pointsApart } from "../support/runs.ts";
 
 /** A message to a separate number, because a conversation is sent in sequence. */
 function hello(key: string): { readonly to: string; readonly body: string } {
@@ -180,46 +180,43 @@ describe("a connection that is cut", () => {
 });
 
 describe("a server", () => {
-  it.runIf(isLong)(
-    "loses and duplicates nothing if it restarts and crashes under load",
-    async () => {
-      const server = await startPostgres();
-      onTestFinished(() => server[Symbol.asyncDispose]());
-      const db = await makeDatabase(server.url);
-      const pool = db.pool();
-      const line = carrierWithLookups();
-      const engine = engineOn(pool, line, fastEngineClock());
-      await engine.start();
-      const taken = new Map<string, string>();
-      let over = false;
-      const load = Array.from({ length: 6 }, async (_, client) => {
-        for (let n = 0; !over; n++) {
-          taken.set(`${client}-${n}`, await sendUntilTaken(engine, `${client}-${n}`));
-        }
-      });
-      const more = async (): Promise<void> => {
-        const before = taken.size;
-        await eventually(() => expect(taken.size).toBeGreaterThan(before + 20));
-      };
-      for (const how of ["fast", "immediate", "fast"] as const) {
-        await more();
-        await server.stop(how);
-        await server.start();
+  longTest("loses and duplicates nothing if it restarts and crashes under load", async () => {
+    const server = await startPostgres();
+    onTestFinished(() => server[Symbol.asyncDispose]());
+    const db = await makeDatabase(server.url);
+    const pool = db.pool();
+    const line = carrierWithLookups();
+    const engine = engineOn(pool, line, fastEngineClock());
+    await engine.start();
+    const taken = new Map<string, string>();
+    let over = false;
+    const load = Array.from({ length: 6 }, async (_, client) => {
+      for (let n = 0; !over; n++) {
+        taken.set(`${client}-${n}`, await sendUntilTaken(engine, `${client}-${n}`));
       }
+    });
+    const more = async (): Promise<void> => {
+      const before = taken.size;
+      await eventually(() => expect(taken.size).toBeGreaterThan(before + 20));
+    };
+    for (const how of ["fast", "immediate", "fast"] as const) {
       await more();
-      over = true;
-      await Promise.all(load);
+      await server.stop(how);
+      await server.start();
+    }
+    await more();
+    over = true;
+    await Promise.all(load);
 
-      await eventually(async () => {
-        const { rows } = await pool.query(
-          "SELECT status, count(*)::int FROM tidings_messages GROUP BY status",
-        );
-        expect(rows).toEqual([{ status: "sent", count: taken.size }]);
-      });
-      const called = line.calls.map(({ message }) => message.message_id);
-      expect(called.toSorted()).toEqual([...taken.values()].toSorted());
-    },
-  );
+    await eventually(async () => {
+      const { rows } = await pool.query(
+        "SELECT status, count(*)::int FROM tidings_messages GROUP BY status",
+      );
+      expect(rows).toEqual([{ status: "sent", count: taken.size }]);
+    });
+    const called = line.calls.map(({ message }) => message.message_id);
+    expect(called.toSorted()).toEqual([...taken.values()].toSorted());
+  });
 
   it("that is read-only fails writes with the reason, allows reads, and recovers", async () => {
     const db = await database(await migrated());
@@ -313,7 +310,7 @@ describe("an error of the database", () => {
     },
   );
 
-  it.runIf(isLong)(
+  longTest(
     "from a lock held beyond the statement timeout is a 503 until the lock is released",
     async () => {
       const db = await database(await migrated());
@@ -331,7 +328,7 @@ describe("an error of the database", () => {
 });
 
 describe("a pool", () => {
-  it.runIf(isLong)(
+  longTest(
     "that the host application exhausts makes commands time out, and works once a connection is free",
     async () => {
       const db = await database(await migrated());

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { database } from "../support/postgres/test-database.ts";
-import { isLong } from "../support/runs.ts";
+import { isLong, longTest } from "../support/runs.ts";
 import { start, type Program } from "./program.ts";
 
 interface Totals {
@@ -22,25 +22,22 @@ async function totalsOf(program: Program): Promise<Totals> {
   return { sent, delivered, kills };
 }
 
-test.runIf(isLong)(
-  "three processes that are killed at random lose and duplicate nothing",
-  async () => {
-    // Without DATABASE_URL the program starts its own server, as in a fresh clone.
-    await using program = start("examples/cluster/main.ts", ["--seconds", "6"], {
-      DATABASE_URL: undefined,
-    });
-    const { sent, delivered, kills } = await totalsOf(program);
-    expect(kills).toBeGreaterThanOrEqual(2);
-    // Each of the 12 clients repeats its first order until it is acknowledged. On a slow machine, kills
-    // leave little time for others.
-    expect(sent).toBeGreaterThanOrEqual(12);
-    expect(delivered).toBe(sent);
-    expect(program.output()).toMatch(
-      /^ +\d+\.\d s {2}sent +\d+ {2}delivered +\d+ {2}late +0 {2}duplicated +0 {2}kills +\d+$/m,
-    );
-    expect(program.output(), "piped output has no escape codes").not.toContain("\u001b");
-  },
-);
+longTest("three processes that are killed at random lose and duplicate nothing", async () => {
+  // Without DATABASE_URL the program starts its own server, as in a fresh clone.
+  await using program = start("examples/cluster/main.ts", ["--seconds", "6"], {
+    DATABASE_URL: undefined,
+  });
+  const { sent, delivered, kills } = await totalsOf(program);
+  expect(kills).toBeGreaterThanOrEqual(2);
+  // Each of the 12 clients repeats its first order until it is acknowledged. On a slow machine, kills
+  // leave little time for others.
+  expect(sent).toBeGreaterThanOrEqual(12);
+  expect(delivered).toBe(sent);
+  expect(program.output()).toMatch(
+    /^ +\d+\.\d s {2}sent +\d+ {2}delivered +\d+ {2}late +0 {2}duplicated +0 {2}kills +\d+$/m,
+  );
+  expect(program.output(), "piped output has no escape codes").not.toContain("\u001b");
+});
 
 test("after Ctrl-C the remaining messages are delivered, and nothing is left in your database", async () => {
   const { url, pool } = await database();

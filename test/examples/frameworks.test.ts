@@ -10,7 +10,7 @@ import { getRequestListener } from "@hono/node-server";
 import type { Message, MessagingEngine } from "tidings";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { compile } from "../support/compile.ts";
-import { isLong } from "../support/runs.ts";
+import { longTest } from "../support/runs.ts";
 import {
   moduleOf,
   sampleCompilerOptions,
@@ -152,7 +152,7 @@ describe.each(names)("the %s sample", (name) => {
     await expect(fetch(`${url}/v1/health`)).rejects.toThrow("fetch failed");
   });
 
-  test.runIf(isLong)("answers a request that is running when it stops", async () => {
+  longTest("answers a request that is running when it stops", async () => {
     const { url, key, server, stop } = await run(name);
     const headers = { Authorization: `Bearer ${key}`, "Content-Type": "application/json" };
     const body = JSON.stringify({ to: "+15005550001", body: "Hello" });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isLong } from "../support/runs.ts";
+import { longTest } from "../support/runs.ts";
 import { start } from "./program.ts";
 
 test("a shop stores an order and its message atomically, and its inbox lists the latest activity first", async () => {
@@ -22,7 +22,7 @@ test("a shop stores an order and its message atomically, and its inbox lists the
   expect(output, "control characters in a customer's text are escaped").not.toContain("\u001b]");
 });
 
-test.runIf(isLong)(
+longTest(
   "the inbox opens for the signed-in staff only, names them as authors, and stops at Ctrl-C",
   async () => {
     await using program = start("examples/inbox/main.ts");

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { stripVTControlCharacters } from "node:util";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { cases, isLong } from "../support/runs.ts";
+import { cases, longTest } from "../support/runs.ts";
 import { start, type Program } from "./program.ts";
 
 interface Message {
@@ -49,36 +49,33 @@ describe("the quickstart", () => {
   });
 
   // It takes seconds, since the sandbox answers some messages late.
-  test.runIf(isLong)(
-    "with --once shows the result of each message and ends with status 0",
-    async () => {
-      await using program = start("examples/quickstart/main.ts", ["--once"]);
-      expect(await program.ended(), program.output()).toBe(0);
-      const output = program.output();
-      expect(output).toMatch(/^ +0001 .* delivered .* ✓$/m);
-      expect(output).toMatch(/^ +0003 .* undelivered: unreachable .* ✓$/m);
-      expect(output).toMatch(/^ +0007 .* ✗ throttled ×2 {2}sent {2}delivered .* ✓$/m);
-      expect(output).toMatch(/^ +0014 .* \? ambiguous {2}✗ not sent {2}sent {2}delivered .* ✓$/m);
-      expect(output.match(/ ✓$/gm)).toHaveLength(10);
-      expect(output).toContain("Idempotent-Replayed: true");
-      const [, agent = ""] = output.split("Meanwhile, an agent answers a customer");
-      expect(agent, "the agent answers, asks, acts and hands off").toMatch(
-        new RegExp(
-          [
-            "open on Saturday\\?\n +agent +We are open .*Saturday from 10 to 16",
-            "move my appointment\\?\n +agent +.*Which day would suit you\\?",
-            "Next Friday\n +agent +Morning or afternoon\\?",
-            "your code +book_appointment\\((\\S+), afternoon\\)\n +agent +Done: we see you on \\1, in the afternoon",
-            "I want a refund\n +agent +I'm sorry .*\n +handed off",
-          ].join("[^]*"),
-        ),
-      );
-      expect(output.trimEnd().split("\n").at(-1)).toMatch(/^ Try next: npm start\./);
-      expect(output, "piped output has no escape codes").not.toContain("\u001b");
-      const [file = ""] = /\S+quickstart\.db/.exec(output) ?? [];
-      expect(existsSync(file), "the database file is removed").toBe(false);
-    },
-  );
+  longTest("with --once shows the result of each message and ends with status 0", async () => {
+    await using program = start("examples/quickstart/main.ts", ["--once"]);
+    expect(await program.ended(), program.output()).toBe(0);
+    const output = program.output();
+    expect(output).toMatch(/^ +0001 .* delivered .* ✓$/m);
+    expect(output).toMatch(/^ +0003 .* undelivered: unreachable .* ✓$/m);
+    expect(output).toMatch(/^ +0007 .* ✗ throttled ×2 {2}sent {2}delivered .* ✓$/m);
+    expect(output).toMatch(/^ +0014 .* \? ambiguous {2}✗ not sent {2}sent {2}delivered .* ✓$/m);
+    expect(output.match(/ ✓$/gm)).toHaveLength(10);
+    expect(output).toContain("Idempotent-Replayed: true");
+    const [, agent = ""] = output.split("Meanwhile, an agent answers a customer");
+    expect(agent, "the agent answers, asks, acts and hands off").toMatch(
+      new RegExp(
+        [
+          "open on Saturday\\?\n +agent +We are open .*Saturday from 10 to 16",
+          "move my appointment\\?\n +agent +.*Which day would suit you\\?",
+          "Next Friday\n +agent +Morning or afternoon\\?",
+          "your code +book_appointment\\((\\S+), afternoon\\)\n +agent +Done: we see you on \\1, in the afternoon",
+          "I want a refund\n +agent +I'm sorry .*\n +handed off",
+        ].join("[^]*"),
+      ),
+    );
+    expect(output.trimEnd().split("\n").at(-1)).toMatch(/^ Try next: npm start\./);
+    expect(output, "piped output has no escape codes").not.toContain("\u001b");
+    const [file = ""] = /\S+quickstart\.db/.exec(output) ?? [];
+    expect(existsSync(file), "the database file is removed").toBe(false);
+  });
 
   test("keeps serving, delivers what its curl line sends, and stops at Ctrl-C with status 0", async () => {
     await using program = start("examples/quickstart/main.ts");
@@ -88,7 +85,7 @@ describe("the quickstart", () => {
     expect(await program.interrupt()).toBe(0);
   });
 
-  test.runIf(isLong)(
+  longTest(
     "in a small terminal still shows at the end the addresses that open its pages",
     async () => {
       const terminal = { isTTY: true, columns: 80, rows: 24 };
@@ -109,7 +106,7 @@ describe("the quickstart", () => {
     },
   );
 
-  test.runIf(isLong)("reports in one sentence that its port is taken", async () => {
+  longTest("reports in one sentence that its port is taken", async () => {
     const other = createServer().listen(0, "127.0.0.1");
     onTestFinished(() => void other.close());
     await once(other, "listening");
@@ -146,7 +143,7 @@ test("the Express example's own route sends one message for an order that is rep
   expect(await list()).toMatchObject({ data: [{ body: "Order 7 is ready." }], has_more: false });
 });
 
-test.runIf(isLong)("the Koa example's own route answers beside the API", async () => {
+longTest("the Koa example's own route answers beside the API", async () => {
   await using program = start("examples/koa/main.ts");
   const { url, send } = await client(program);
   await send({ to: "+15005550001", body: "Hello" });

@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import { text } from "node:stream/consumers";
 import { expect, onTestFinished, test } from "vitest";
 import { sid } from "../adapters/transport/world.ts";
-import { isLong } from "../support/runs.ts";
+import { longTest } from "../support/runs.ts";
 import { start } from "./program.ts";
 
 const account = {
@@ -22,14 +22,11 @@ test("the Twilio example delivers over the sandbox without credentials", async (
   );
 });
 
-test.runIf(isLong)(
-  "the Twilio example ends with status 1 if the message does not arrive",
-  async () => {
-    await using program = start("examples/twilio/main.ts", ["+15005550005"], withoutAccount);
-    expect(await program.ended()).toBe(1);
-    expect(program.output()).toMatch(/message to \+15005550005: failed \S.*\n$/);
-  },
-);
+longTest("the Twilio example ends with status 1 if the message does not arrive", async () => {
+  await using program = start("examples/twilio/main.ts", ["+15005550005"], withoutAccount);
+  expect(await program.ended()).toBe(1);
+  expect(program.output()).toMatch(/message to \+15005550005: failed \S.*\n$/);
+});
 
 test("the Twilio example sends over the account in the environment, and receives its receipt and a reply", async () => {
   const publicUrl = "https://shop.example";
@@ -94,14 +91,11 @@ test("the Twilio example sends over the account in the environment, and receives
   expect(program.output()).toMatch(/message to \+15005551234: delivered\n$/);
 });
 
-test.runIf(isLong)(
-  "the Twilio example names the missing environment variable in one sentence",
-  async () => {
-    await using program = start("examples/twilio/main.ts", [], {
-      ...account,
-      TWILIO_FROM: undefined,
-    });
-    expect(await program.ended()).toBe(1);
-    expect(await program.errors()).toContain("TWILIO_FROM");
-  },
-);
+longTest("the Twilio example names the missing environment variable in one sentence", async () => {
+  await using program = start("examples/twilio/main.ts", [], {
+    ...account,
+    TWILIO_FROM: undefined,
+  });
+  expect(await program.ended()).toBe(1);
+  expect(await program.errors()).toContain("TWILIO_FROM");
+});

@@ -5,7 +5,7 @@ import type { Passage } from "tidings/ports";
 import { describe, expect, it } from "vitest";
 import { similarity, termsOf } from "../../adapters/language/english/terms.ts";
 import { bases } from "../adapters/models/questions.ts";
-import { isLong, runs } from "../support/runs.ts";
+import { longTest, runs } from "../support/runs.ts";
 
 const { rankPassages } = english();
 
@@ -175,7 +175,7 @@ describe("relevant knowledge", () => {
     );
   });
 
-  it.runIf(isLong)(
+  longTest(
     "is found in less time than its index takes, in a long message and much knowledge",
     () => {
       const words = Array.from({ length: 50_000 }, (_, i) => {

@@ -19,7 +19,7 @@ import {
 } from "../support/engines/carrier.ts";
 import { fastForward } from "../support/engines/fast-forward.ts";
 import { world } from "../support/engines/world.ts";
-import { isLong } from "../support/runs.ts";
+import { longTest } from "../support/runs.ts";
 import { beforeCommits } from "../support/storage/groups.ts";
 import { lightStorages } from "../support/storage/storages.ts";
 
@@ -257,7 +257,7 @@ describe.each(lightStorages)("what a look-up lists on $name", ({ open }) => {
     expect(await statuses()).toEqual(["ambiguous", "delivered"]);
   });
 
-  it.runIf(isLong)(
+  longTest(
     "is given to neither of two lost messages, however many newer ones are scheduled",
     async () => {
       const { clock, one, line } = await started();

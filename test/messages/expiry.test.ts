@@ -5,7 +5,7 @@ import type { MessagingEngine } from "../../src/engine.ts";
 import { busy, carrier, type Script } from "../support/engines/carrier.ts";
 import { fastForward } from "../support/engines/fast-forward.ts";
 import { world } from "../support/engines/world.ts";
-import { isLong } from "../support/runs.ts";
+import { longTest } from "../support/runs.ts";
 
 const hourMs = 3_600_000;
 const to = "+15005550001";
@@ -66,32 +66,29 @@ it.each(waits)(
   },
 );
 
-it.runIf(isLong)(
-  "after deferrals that end at the last expiry, unless the message is edited",
-  async () => {
-    const dayMs = 24 * hourMs;
-    let isResting = true;
-    const rest = {
-      name: "rest",
-      evaluate: ({ now }: { readonly now: number }) =>
-        isResting
-          ? { verdict: "defer" as const, until: now + 30 * dayMs, reason: "rest" }
-          : { verdict: "allow" as const },
-    };
-    const { clock, started } = world();
-    const storage = memory();
-    const one = await started(storage, { transports: [carrier()], policies: [rest] });
-    const left = await one.messages.send({ to, body: "Left alone" });
-    const edited = await one.messages.send({ to: "+15005550002", body: "Edited" });
-    await fastForward(clock, storage, 61 * dayMs);
-    const { status, send_at, expires_at } = await one.messages.get(left.id);
-    expect({ status, send_at }).toEqual({ status: "scheduled", send_at: expires_at });
-    isResting = false;
-    const soon = new Date(clock.now() + hourMs).toISOString();
-    await one.messages.edit(edited.id, { send_at: soon });
-    await clock.advance(hourMs + 1_000);
-    expect((await one.messages.get(edited.id)).status).toBe("sent");
-    await fastForward(clock, storage, 9 * dayMs);
-    expect((await one.messages.get(left.id)).status).toBe("expired");
-  },
-);
+longTest("after deferrals that end at the last expiry, unless the message is edited", async () => {
+  const dayMs = 24 * hourMs;
+  let isResting = true;
+  const rest = {
+    name: "rest",
+    evaluate: ({ now }: { readonly now: number }) =>
+      isResting
+        ? { verdict: "defer" as const, until: now + 30 * dayMs, reason: "rest" }
+        : { verdict: "allow" as const },
+  };
+  const { clock, started } = world();
+  const storage = memory();
+  const one = await started(storage, { transports: [carrier()], policies: [rest] });
+  const left = await one.messages.send({ to, body: "Left alone" });
+  const edited = await one.messages.send({ to: "+15005550002", body: "Edited" });
+  await fastForward(clock, storage, 61 * dayMs);
+  const { status, send_at, expires_at } = await one.messages.get(left.id);
+  expect({ status, send_at }).toEqual({ status: "scheduled", send_at: expires_at });
+  isResting = false;
+  const soon = new Date(clock.now() + hourMs).toISOString();
+  await one.messages.edit(edited.id, { send_at: soon });
+  await clock.advance(hourMs + 1_000);
+  expect((await one.messages.get(edited.id)).status).toBe("sent");
+  await fastForward(clock, storage, 9 * dayMs);
+  expect((await one.messages.get(left.id)).status).toBe("expired");
+});

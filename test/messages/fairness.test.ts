@@ -5,7 +5,7 @@ import type { EngineOptions } from "../../src/host/options/options.ts";
 import type { Category } from "../../src/messages/types.ts";
 import { accepted, carrier, type Carrier, type Script } from "../support/engines/carrier.ts";
 import { world } from "../support/engines/world.ts";
-import { isLong } from "../support/runs.ts";
+import { longTest } from "../support/runs.ts";
 import { lightStorages, storages, type StorageCase } from "../support/storage/storages.ts";
 
 const person = "+15005551000";
@@ -138,25 +138,22 @@ describe("the messages of one account", () => {
     expect(mailed).toBeLessThanOrEqual(Math.ceil(sent.length / 8));
   });
 
-  it.runIf(isLong)(
-    "find free slots beside a mailing, however many single ones are under way",
-    async () => {
-      const { clock, engine, line, callOf } = begin(memory, { laneConcurrency: 16 });
-      await engine.start();
-      await mail(engine, { size: 1_000 });
-      const waits: number[] = [];
-      for (let n = 0; n < 50; n++) {
-        const at = clock.now();
-        await engine.messages.send({ to: `+1500555${2_000 + n}`, body: `single ${n}` });
-        // Up to five are under way at once.
-        await clock.advance(callMs / 5);
-        // When the first ones come, the mailing has all slots but two, and keeps them for a second.
-        if (n >= 20) waits.push(callOf(`single ${n}`) - at);
-      }
-      expect(waits).toEqual(waits.map(() => 0));
-      expect(bodies(line).filter((body) => body === "mailing").length).toBeGreaterThan(80);
-    },
-  );
+  longTest("find free slots beside a mailing, however many single ones are under way", async () => {
+    const { clock, engine, line, callOf } = begin(memory, { laneConcurrency: 16 });
+    await engine.start();
+    await mail(engine, { size: 1_000 });
+    const waits: number[] = [];
+    for (let n = 0; n < 50; n++) {
+      const at = clock.now();
+      await engine.messages.send({ to: `+1500555${2_000 + n}`, body: `single ${n}` });
+      // Up to five are under way at once.
+      await clock.advance(callMs / 5);
+      // When the first ones come, the mailing has all slots but two, and keeps them for a second.
+      if (n >= 20) waits.push(callOf(`single ${n}`) - at);
+    }
+    expect(waits).toEqual(waits.map(() => 0));
+    expect(bodies(line).filter((body) => body === "mailing").length).toBeGreaterThan(80);
+  });
 
   it("of a mailing leave as soon as single ones make room", async () => {
     const isMailing = ({ body }: { readonly body: string }): boolean => body === "mailing";

@@ -12,7 +12,7 @@ import {
 } from "../../src/messages/input-types.ts";
 import { anyCharacter } from "../support/any-character.ts";
 import { world } from "../support/engines/world.ts";
-import { isLong } from "../support/runs.ts";
+import { longTest } from "../support/runs.ts";
 
 const schema = sendMessageSchema(defaultLimits);
 const to = "+15005550001";
@@ -283,7 +283,7 @@ describe("an item of a batch that is no JSON", () => {
   });
 });
 
-it.runIf(isLong)("takes batches as large as the host application allows", async () => {
+longTest("takes batches as large as the host application allows", async () => {
   const one = world().engine(memory(), { limits: { batchItems: 200_000 } });
   // More items than a function can take as arguments. None of them is valid.
   const none = { to: "nobody", body: "Hi" };

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { stripTypeScriptTypes } from "node:module";
 import { expect, test } from "vitest";
-import { isLong } from "../support/runs.ts";
+import { longTest } from "../support/runs.ts";
 import { WorkingCopy } from "./copy.ts";
 import { failedTests, simulatorFinds } from "./detect.ts";
 import { mutants } from "./index.ts";
@@ -37,7 +37,7 @@ const simulated = "sequence-repeats";
 
 const named = (name: string) => mutants.filter((mutant) => mutant.name === name);
 
-test.runIf(isLong)("mutants are found by their tests", async () => {
+longTest("mutants are found by their tests", async () => {
   await using copy = await WorkingCopy.create();
   const chosen = quick.flatMap(named);
   for (const mutant of chosen) await copy.plant(mutant);
@@ -47,7 +47,7 @@ test.runIf(isLong)("mutants are found by their tests", async () => {
   expect(files).toHaveLength(quick.length);
 });
 
-test.runIf(isLong)("a mutant is found by the simulator", async () => {
+longTest("a mutant is found by the simulator", async () => {
   await using copy = await WorkingCopy.create();
   const [mutant] = named(simulated);
   if (mutant === undefined) throw new Error(`there is no mutant ${simulated}`);

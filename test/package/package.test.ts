@@ -17,7 +17,7 @@ import {
 import { samplesOf } from "../examples/samples.ts";
 import { chromium } from "../support/browser/chromium.ts";
 import { compile } from "../support/compile.ts";
-import { cases, isLong } from "../support/runs.ts";
+import { cases, longTest } from "../support/runs.ts";
 import { installIn, onWindows, type Manifest } from "./consumer.ts";
 import { playStory, startTidings } from "./journey.ts";
 
@@ -317,16 +317,13 @@ describe("the package", () => {
     expect(readdirSync(empty)).toEqual(["tidings.db", "tidings.db.secrets.json"]);
   });
 
-  test.runIf(isLong)(
-    "has the command tidings, whose story can be played to its end",
-    async ({ skip }) => {
-      const { addresses, interrupt } = await startTidings(bin(), join(folder, "story"), "--seed");
-      expect(await playStory(await chromium(skip), addresses)).toEqual([]);
-      expect(await interrupt()).toEqual([0, null]);
-    },
-  );
+  longTest("has the command tidings, whose story can be played to its end", async ({ skip }) => {
+    const { addresses, interrupt } = await startTidings(bin(), join(folder, "story"), "--seed");
+    expect(await playStory(await chromium(skip), addresses)).toEqual([]);
+    expect(await interrupt()).toEqual([0, null]);
+  });
 
-  test.runIf(isLong)(
+  longTest(
     "opens a large SQLite database without the file of its thread, as in a bundle",
     async () => {
       const copy = join(folder, "node_modules/bundled");

@@ -21,7 +21,7 @@ import {
   type WebhookRow,
 } from "../../src/webhooks/rows.ts";
 import { stopped, world } from "../support/engines/world.ts";
-import { cases, isLong } from "../support/runs.ts";
+import { cases, longTest } from "../support/runs.ts";
 import { counting } from "../support/storage/counting.ts";
 import { rowsOf } from "../support/storage/rows.ts";
 import { lightStorages, storages } from "../support/storage/storages.ts";
@@ -188,7 +188,7 @@ describe.each(postgres)("on $name, no transaction takes a round trip for each", 
     expect(there.counts.mostReads).toBeLessThan(few);
   });
 
-  it.runIf(isLong)("contact that was merged before", async () => {
+  longTest("contact that was merged before", async () => {
     const there = opened(storage);
     const { id: other } = await there.one.contacts.create({ name: "Other" });
     for (let i = 0; i < many; i++) {
@@ -204,7 +204,7 @@ describe.each(postgres)("on $name, no transaction takes a round trip for each", 
     expect(there.counts.mostReads).toBeLessThan(few);
   });
 
-  it.runIf(isLong)("delivery of a redacted message", async () => {
+  longTest("delivery of a redacted message", async () => {
     const there = opened(storage);
     await subscribe(there, many);
     const { id } = await there.one.sandbox.inbound({ from: phone, body: "Hello" });
@@ -218,34 +218,31 @@ describe.each(postgres)("on $name, no transaction takes a round trip for each", 
     expect(there.counts.mostReads).toBeLessThan(few);
   });
 
-  it.runIf(isLong)(
-    "run that may quote a redacted message, and each run that has expired",
-    async () => {
-      const there = opened(storage, { agents: { model: () => ({ text: "Hello" }) } });
-      const one = await there.start();
-      await one.agents.create({ name: "Ada", channels: ["sms"], instructions: "Answer." });
-      const { id } = await one.sandbox.inbound({ from: phone, body: "Hello" });
-      for (let i = 0; i < many; i++) {
-        await there.clock.advance(5_000);
-        await one.sandbox.inbound({ from: phone, body: `Hello ${i}` });
-      }
+  longTest("run that may quote a redacted message, and each run that has expired", async () => {
+    const there = opened(storage, { agents: { model: () => ({ text: "Hello" }) } });
+    const one = await there.start();
+    await one.agents.create({ name: "Ada", channels: ["sms"], instructions: "Answer." });
+    const { id } = await one.sandbox.inbound({ from: phone, body: "Hello" });
+    for (let i = 0; i < many; i++) {
       await there.clock.advance(5_000);
-      there.reset();
-      await one.messages.redact(id);
-      expect(there.counts.mostReads).toBeLessThan(few);
-      expect(there.writesOf(runs)).toBeGreaterThan(10);
+      await one.sandbox.inbound({ from: phone, body: `Hello ${i}` });
+    }
+    await there.clock.advance(5_000);
+    there.reset();
+    await one.messages.redact(id);
+    expect(there.counts.mostReads).toBeLessThan(few);
+    expect(there.writesOf(runs)).toBeGreaterThan(10);
 
-      await stopped(one, there.clock);
-      there.clock.step(400 * dayMs);
-      there.reset();
-      await there.start();
-      await there.clock.advance(60_000);
-      expect(there.writesOf(runs)).toBeGreaterThan(few);
-      expect(there.counts.mostReads).toBeLessThan(few);
-    },
-  );
+    await stopped(one, there.clock);
+    there.clock.step(400 * dayMs);
+    there.reset();
+    await there.start();
+    await there.clock.advance(60_000);
+    expect(there.writesOf(runs)).toBeGreaterThan(few);
+    expect(there.counts.mostReads).toBeLessThan(few);
+  });
 
-  it.runIf(isLong)("idempotency key and observation that has expired", async () => {
+  longTest("idempotency key and observation that has expired", async () => {
     const there = opened(storage);
     const one = await there.start();
     const { contact_id } = await one.sandbox.inbound({ from: phone, body: "Hello" });
@@ -264,7 +261,7 @@ describe.each(postgres)("on $name, no transaction takes a round trip for each", 
     expect(there.counts.mostReads).toBeLessThan(few);
   });
 
-  it.runIf(isLong)("conversation whose events wait for a removed consumer", async () => {
+  longTest("conversation whose events wait for a removed consumer", async () => {
     const there = opened(storage);
     const one = await there.start();
     const refuse = (): never => {

@@ -6,7 +6,7 @@ import { TidingsError } from "../../src/kernel/errors.ts";
 import type { SendAnswer } from "../../src/ports/transport.ts";
 import { accepted, carrier, held } from "../support/engines/carrier.ts";
 import { stopped, world } from "../support/engines/world.ts";
-import { isLong } from "../support/runs.ts";
+import { longTest } from "../support/runs.ts";
 import { beforeCommits, failingCommits } from "../support/storage/groups.ts";
 import { lightStorages } from "../support/storage/storages.ts";
 
@@ -85,7 +85,7 @@ describe.each(lightStorages)("a carrier that hangs, on $name", ({ open }) => {
 });
 
 describe("a carrier's answers", () => {
-  it.runIf(isLong)("are recorded even if callers fill the storage's queue", async () => {
+  longTest("are recorded even if callers fill the storage's queue", async () => {
     const { clock, started, log } = world();
     const storage = memory();
     let gate: Promise<void> | undefined;

@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { carrier } from "../support/engines/carrier.ts";
 import { stopped, world } from "../support/engines/world.ts";
-import { isLong } from "../support/runs.ts";
+import { longTest } from "../support/runs.ts";
 
 const address = "+15550000001";
 const sender = { address, channels: ["sms" as const], messages_per_second: 1 };
@@ -103,7 +103,7 @@ it("a scheduled message leaves the old transport of its sender that only other m
   expect(acme.calls.map(({ message }) => message.to)).toEqual(["+4915112345678"]);
 });
 
-it.runIf(isLong)(
+longTest(
   "a sender that moved hands over a backlog of more than a thousand conversations",
   async () => {
     const { clock, started } = world();

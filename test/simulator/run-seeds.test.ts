@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { cases, isLong } from "../support/runs.ts";
+import { cases, longTest } from "../support/runs.ts";
 import { laws } from "./invariant.ts";
 import { coverageTable, neverMet, wronglyExcluded } from "./met-faults/table.ts";
 import { nothingDone, runSeeds, Thread, type Progress } from "./run-seeds.ts";
@@ -37,7 +37,7 @@ function run(count: number, before: Progress = nothingDone, stopAfter = count): 
   });
 }
 
-test.runIf(isLong)(
+longTest(
   "a run that was stopped continues where it was, and ends as if it had not been stopped",
   async () => {
     const folder = mkdtempSync(join(tmpdir(), "tidings-run-seeds-"));

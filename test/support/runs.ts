@@ -1,5 +1,5 @@
-/** How many random cases a run of the tests tries. */
-import { inject } from "vitest";
+/** What `npm test` leaves out of what `npm run test:long` tries. */
+import { inject, test } from "vitest";
 import type { StorageCase } from "./storage/storages.ts";
 
 declare module "vitest" {
@@ -11,6 +11,9 @@ declare module "vitest" {
 
 /** Whether this run is `npm run test:long`, which tries everything. */
 export const isLong = inject("share") === 1;
+
+/** A test of something rare. `npm test` reports it as skipped. */
+export const longTest = isLong ? test : test.skip;
 
 /** How many of `all` random cases to try. `npm test` tries a share of them, at least `least`. */
 export function runs(all: number, least = 3): number {

@@ -1,50 +1,44 @@
 /** What a person sets in the browser or in the page, also while the page is open. */
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import { consoleHandler } from "../../adapters/web/console/server/index.ts";
 import { inboxHandler } from "../../adapters/web/inbox/server/index.ts";
 import { newContext } from "../support/browser/chromium.ts";
 import { eventually } from "../support/eventually.ts";
-import { isLong } from "../support/runs.ts";
+import { longTest } from "../support/runs.ts";
 import { inboundText, newShop, newTab, openConsole, openInbox, servePage } from "./shop-pages.ts";
 import { widgetSite } from "./widget-site.ts";
 
-test.runIf(isLong)(
-  "all tabs have the appearance that a person chooses in one of them",
-  async ({ skip }) => {
-    const { url, page } = await openInbox(skip);
-    const other = await page.context().newPage();
-    for (const each of [page, other]) await each.goto(url);
-    const background = "getComputedStyle(document.documentElement).backgroundColor";
-    const light = await other.evaluate(background);
-    await page.getByRole("button", { name: "Appearance" }).click();
-    await page.getByRole("menuitemradio", { name: "Dark" }).click();
-    await expect.poll(() => other.evaluate(background)).not.toBe(light);
-    expect(await other.evaluate(background)).toBe(await page.evaluate(background));
-  },
-);
+longTest("all tabs have the appearance that a person chooses in one of them", async ({ skip }) => {
+  const { url, page } = await openInbox(skip);
+  const other = await page.context().newPage();
+  for (const each of [page, other]) await each.goto(url);
+  const background = "getComputedStyle(document.documentElement).backgroundColor";
+  const light = await other.evaluate(background);
+  await page.getByRole("button", { name: "Appearance" }).click();
+  await page.getByRole("menuitemradio", { name: "Dark" }).click();
+  await expect.poll(() => other.evaluate(background)).not.toBe(light);
+  expect(await other.evaluate(background)).toBe(await page.evaluate(background));
+});
 
-test.runIf(isLong)(
-  "times are those of the time zone that a person has traveled to",
-  async ({ skip }) => {
-    const { shop, url, page } = await openInbox(skip);
-    const { conversation_id: id } = await inboundText(shop);
-    const devices = await page.context().newCDPSession(page);
-    const travelTo = (timezoneId: string) =>
-      devices.send("Emulation.setTimezoneOverride", { timezoneId });
-    await travelTo("Europe/Zurich");
-    await page.goto(`${url}#/all/${id}`);
-    const shown = page.locator(".entry time");
-    const there = `new Date(document.querySelector(".entry time").dateTime)
+longTest("times are those of the time zone that a person has traveled to", async ({ skip }) => {
+  const { shop, url, page } = await openInbox(skip);
+  const { conversation_id: id } = await inboundText(shop);
+  const devices = await page.context().newCDPSession(page);
+  const travelTo = (timezoneId: string) =>
+    devices.send("Emulation.setTimezoneOverride", { timezoneId });
+  await travelTo("Europe/Zurich");
+  await page.goto(`${url}#/all/${id}`);
+  const shown = page.locator(".entry time");
+  const there = `new Date(document.querySelector(".entry time").dateTime)
     .toLocaleTimeString(document.documentElement.lang, { hour: "numeric", minute: "2-digit" })`;
-    await shown.waitFor();
-    expect(await shown.textContent()).toBe(await page.evaluate(there));
-    await travelTo("Asia/Kathmandu");
-    await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
-    await expect.poll(() => shown.textContent()).toBe(await page.evaluate(there));
-  },
-);
+  await shown.waitFor();
+  expect(await shown.textContent()).toBe(await page.evaluate(there));
+  await travelTo("Asia/Kathmandu");
+  await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
+  await expect.poll(() => shown.textContent()).toBe(await page.evaluate(there));
+});
 
-test.runIf(isLong)(
+longTest(
   "a chart has the times of the time zone that a person has traveled to",
   async ({ skip }) => {
     const { shop, url, page } = await openConsole(skip);
@@ -61,7 +55,7 @@ test.runIf(isLong)(
   },
 );
 
-test.runIf(isLong)(
+longTest(
   "an empty field is written in the direction of the page, and a text in its own",
   async ({ skip }) => {
     const { engine, shop, authorize } = await newShop();
@@ -81,7 +75,7 @@ test.runIf(isLong)(
   },
 );
 
-test.runIf(isLong)(
+longTest(
   "the labels of a chart are whole, however wide they are in the language of the page",
   async ({ skip }) => {
     const { engine, shop, authorize } = await newShop();
@@ -99,7 +93,7 @@ test.runIf(isLong)(
   },
 );
 
-test.runIf(isLong)(
+longTest(
   "the corner of a bubble is on its author's side, whatever the script of its text",
   async ({ skip }) => {
     const site = await widgetSite(await newContext(skip));
@@ -120,7 +114,7 @@ test.runIf(isLong)(
   },
 );
 
-test.runIf(isLong)(
+longTest(
   "times of the chat are those of the time zone that a visitor has traveled to",
   async ({ skip }) => {
     const context = await newContext(skip);

@@ -5,7 +5,7 @@ import { standard } from "../../adapters/standard.ts";
 import { consoleHandler } from "../../adapters/web/console/server/index.ts";
 import type { AgentModel } from "../../src/ports/agent-model.ts";
 import { newContext } from "../support/browser/chromium.ts";
-import { isLong } from "../support/runs.ts";
+import { isLong, longTest } from "../support/runs.ts";
 import { faultsOf } from "./faults.ts";
 import { accessibilityFaults, newShop, newTab, refundAction, servePage } from "./shop-pages.ts";
 
@@ -101,21 +101,18 @@ test("the console asks for the names of all agents at once, and not again", asyn
   expect(asked.toSorted()).toEqual(["v1/agents?limit=100", "v1/agents?limit=50"]);
 });
 
-test.runIf(isLong)(
-  "the console says that more wait than it shows, and shows more",
-  async ({ skip }) => {
-    const { hire, ask, page, open } = await openShop(skip);
-    const bea = await hire("Bea");
-    for (let order = 0; order < 101; order++) await ask(bea, order);
-    await open();
-    await counted(page, "100+").waitFor();
-    await page.getByRole("button", { name: "Load more" }).click();
-    await counted(page, "101").waitFor();
-    expect((await ordersOf(page)).at(-1)).toBe("order 100");
-  },
-);
+longTest("the console says that more wait than it shows, and shows more", async ({ skip }) => {
+  const { hire, ask, page, open } = await openShop(skip);
+  const bea = await hire("Bea");
+  for (let order = 0; order < 101; order++) await ask(bea, order);
+  await open();
+  await counted(page, "100+").waitFor();
+  await page.getByRole("button", { name: "Load more" }).click();
+  await counted(page, "101").waitFor();
+  expect((await ordersOf(page)).at(-1)).toBe("order 100");
+});
 
-test.runIf(isLong)(
+longTest(
   "the console says that the waiting actions could not be read, and reads them with another try",
   async ({ skip }) => {
     const { hire, ask, page, open } = await openShop(skip);

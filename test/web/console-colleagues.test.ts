@@ -1,15 +1,15 @@
 /** Changes that other people and programs make while a person works in the console. */
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import { standard } from "../../adapters/standard.ts";
 import { system } from "../../adapters/system/index.ts";
 import { eventually } from "../support/eventually.ts";
-import { isLong } from "../support/runs.ts";
+import { longTest } from "../support/runs.ts";
 import { show } from "./faults.ts";
 import { holdAnswers } from "./hold-answers.ts";
 import { newReceiver } from "./receiver.ts";
 import { openConsole } from "./shop-pages.ts";
 
-test.runIf(isLong)(
+longTest(
   "a key that is created before the list of keys has arrived stays in the list",
   async ({ skip }) => {
     const { shop, url, page } = await openConsole(skip);
@@ -29,30 +29,27 @@ test.runIf(isLong)(
   },
 );
 
-test.runIf(isLong)(
-  "a change of a sender leaves what a colleague has changed meanwhile",
-  async ({ skip }) => {
-    const { shop, url, page } = await openConsole(skip);
-    const sender = async () => (await shop.senders.list()).data[0] ?? expect.fail("No sender.");
-    const { id, address, channels } = await sender();
-    await page.goto(`${url}#/access/senders`);
-    await page.getByRole("button", { name: `Actions of ${address}` }).click();
-    await page.getByRole("menuitem", { name: "Edit" }).click();
-    const dialog = page.getByRole("dialog");
-    await dialog.getByRole("textbox", { name: "Messages per second" }).fill("3");
-    await shop.senders.update(id, { daily_cap: 500, pool: true });
-    await dialog.getByRole("button", { name: "Save" }).click();
-    await dialog.waitFor({ state: "detached" });
-    expect(await sender()).toMatchObject({
-      channels,
-      daily_cap: 500,
-      pool: true,
-      messages_per_second: 3,
-    });
-  },
-);
+longTest("a change of a sender leaves what a colleague has changed meanwhile", async ({ skip }) => {
+  const { shop, url, page } = await openConsole(skip);
+  const sender = async () => (await shop.senders.list()).data[0] ?? expect.fail("No sender.");
+  const { id, address, channels } = await sender();
+  await page.goto(`${url}#/access/senders`);
+  await page.getByRole("button", { name: `Actions of ${address}` }).click();
+  await page.getByRole("menuitem", { name: "Edit" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByRole("textbox", { name: "Messages per second" }).fill("3");
+  await shop.senders.update(id, { daily_cap: 500, pool: true });
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await dialog.waitFor({ state: "detached" });
+  expect(await sender()).toMatchObject({
+    channels,
+    daily_cap: 500,
+    pool: true,
+    messages_per_second: 3,
+  });
+});
 
-test.runIf(isLong)(
+longTest(
   "a change of a webhook leaves what a colleague has changed meanwhile",
   async ({ skip }) => {
     const { shop, url, page } = await openConsole(skip);
@@ -82,7 +79,7 @@ test.runIf(isLong)(
   },
 );
 
-test.runIf(isLong)(
+longTest(
   "an agent's form that is opened again leaves what a colleague has changed since",
   async ({ skip }) => {
     const { shop, url, page } = await openConsole(skip);
@@ -101,7 +98,7 @@ test.runIf(isLong)(
   },
 );
 
-test.runIf(isLong)(
+longTest(
   "the count of new messages has those that the filters show, and no others",
   async ({ skip }) => {
     const { shop, url, page } = await openConsole(skip);
@@ -125,7 +122,7 @@ test.runIf(isLong)(
   },
 );
 
-test.runIf(isLong)(
+longTest(
   "the focus stays at a change of consent when another one of the same millisecond follows",
   async ({ skip }) => {
     const { clock } = system();
@@ -145,7 +142,7 @@ test.runIf(isLong)(
   },
 );
 
-test.runIf(isLong)(
+longTest(
   "an attempt that is shown stays when the answer to the redelivery comes late",
   async ({ skip }) => {
     const { http } = standard();

@@ -1,11 +1,11 @@
 /** The console names contacts, hides those that were erased, and follows opt-outs. */
 import type { APIResponse, Page } from "playwright-core";
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import { standard } from "../../adapters/standard.ts";
 import { consoleHandler } from "../../adapters/web/console/server/index.ts";
 import { keyScopes } from "../../src/operations/caller.ts";
 import { newContext } from "../support/browser/chromium.ts";
-import { isLong } from "../support/runs.ts";
+import { isLong, longTest } from "../support/runs.ts";
 import { kim, newShop, newTab, openConsole, refundAction, servePage } from "./shop-pages.ts";
 
 const number = "+15005550001";
@@ -27,7 +27,7 @@ async function shopWithContacts() {
 
 const row = (page: Page, text: string) => page.getByRole("row", { name: text });
 
-test.runIf(isLong)(
+longTest(
   "the console names contacts in its tables and on its pages, with one request for a table",
   async ({ skip }) => {
     const { engine, shop, authorize, agent, run, contact_id, id } = await shopWithContacts();
@@ -64,7 +64,7 @@ test.runIf(isLong)(
   },
 );
 
-test.runIf(isLong)(
+longTest(
   "the number stands for a contact whose name has no visible character",
   async ({ skip }) => {
     const { shop, url, page } = await openConsole(skip);
@@ -82,7 +82,7 @@ test.runIf(isLong)(
   },
 );
 
-test.runIf(isLong)(
+longTest(
   "a person who may not read conversations sees the numbers of contacts",
   async ({ skip }) => {
     const { engine, shop } = await shopWithContacts();
@@ -99,7 +99,7 @@ test.runIf(isLong)(
   },
 );
 
-test.runIf(isLong)(
+longTest(
   "contacts that are not among the latest are not asked for again with each event",
   async ({ skip }) => {
     const { engine, shop, authorize, agent } = await shopWithContacts();
@@ -141,7 +141,7 @@ async function repeatResponses(page: Page, of: RegExp): Promise<void> {
   });
 }
 
-test.runIf(isLong)(
+longTest(
   "the runs and approvals of an erased contact leave the console at once",
   async ({ skip }) => {
     const { engine, shop, authorize, agent, run, contact_id } = await shopWithContacts();
@@ -166,7 +166,7 @@ test.runIf(isLong)(
   },
 );
 
-test.runIf(isLong)(
+longTest(
   "a run of an erased contact leaves the console of a person who may not read conversations",
   async ({ skip }) => {
     const { engine, shop, agent, run, contact_id } = await shopWithContacts();
@@ -190,7 +190,7 @@ test.runIf(isLong)(
   },
 );
 
-test.runIf(isLong)(
+longTest(
   "the list of contacts who have opted out follows opt-outs and opt-ins",
   async ({ skip }) => {
     const { shop, url, page, faults } = await openConsole(skip);

@@ -2,14 +2,14 @@
 import { expect, test } from "vitest";
 import { standard } from "../../adapters/standard.ts";
 import { eventually } from "../support/eventually.ts";
-import { isLong } from "../support/runs.ts";
+import { longTest } from "../support/runs.ts";
 import { faultsOf } from "./faults.ts";
 import { newReceiver } from "./receiver.ts";
 import { openConsole } from "./shop-pages.ts";
 
 const phone = { width: 390, height: 844 };
 
-test.runIf(isLong)(
+longTest(
   "a webhook that fails is found by its address, in the list and in the overview",
   async ({ skip }) => {
     const { http } = standard();
@@ -67,7 +67,7 @@ test("a dialog on a phone says once what is wrong, at the field, and leads there
   expect(await page.evaluate(size)).toBe("16px");
 });
 
-test.runIf(isLong)("the list of test numbers shows each number whole", async ({ skip }) => {
+longTest("the list of test numbers shows each number whole", async ({ skip }) => {
   const { url, page } = await openConsole(skip, { size: phone });
   await page.goto(`${url}#/phones`);
   await page.getByRole("button", { name: "Add phone" }).click();
@@ -82,7 +82,7 @@ test.runIf(isLong)("the list of test numbers shows each number whole", async ({ 
   expect(cut).toEqual([]);
 });
 
-test.runIf(isLong)(
+longTest(
   "a link to another page takes the focus along, and the first page leaves it at its start",
   async ({ skip }) => {
     const { url, page } = await openConsole(skip);
@@ -115,26 +115,23 @@ test("who opens a form, or the page of what they created, goes on there with the
   await expect.poll(place).toBe("main");
 });
 
-test.runIf(isLong)(
-  "fields side by side stay in line when one of them is wrong",
-  async ({ skip }) => {
-    const { url, page } = await openConsole(skip, { size: phone });
-    await page.goto(`${url}#/access/senders`);
-    await page.getByRole("button", { name: "Add sender" }).click();
-    const field = (label: string) => page.getByRole("dialog").getByLabel(label);
-    await field("Address").fill("+15005559998");
-    await field("Transport").fill("sandbox");
-    await field("Messages per second").fill("x");
-    await page.keyboard.press("Enter");
-    await page.getByRole("dialog").getByText('must be a number, got "x"').waitFor();
-    const [one, other] = await Promise.all(
-      ["Messages per second", "Messages in 24 hours"].map((each) => field(each).boundingBox()),
-    );
-    expect([other?.y, other?.height]).toEqual([one?.y, one?.height]);
-  },
-);
+longTest("fields side by side stay in line when one of them is wrong", async ({ skip }) => {
+  const { url, page } = await openConsole(skip, { size: phone });
+  await page.goto(`${url}#/access/senders`);
+  await page.getByRole("button", { name: "Add sender" }).click();
+  const field = (label: string) => page.getByRole("dialog").getByLabel(label);
+  await field("Address").fill("+15005559998");
+  await field("Transport").fill("sandbox");
+  await field("Messages per second").fill("x");
+  await page.keyboard.press("Enter");
+  await page.getByRole("dialog").getByText('must be a number, got "x"').waitFor();
+  const [one, other] = await Promise.all(
+    ["Messages per second", "Messages in 24 hours"].map((each) => field(each).boundingBox()),
+  );
+  expect([other?.y, other?.height]).toEqual([one?.y, one?.height]);
+});
 
-test.runIf(isLong)("the answer of an endpoint is accessible", async ({ skip }) => {
+longTest("the answer of an endpoint is accessible", async ({ skip }) => {
   const { url, page } = await openConsole(skip);
   await page.goto(`${url}#/api/messagesSend`);
   await page.getByRole("button", { name: "Send", exact: true }).click();
@@ -142,7 +139,7 @@ test.runIf(isLong)("the answer of an endpoint is accessible", async ({ skip }) =
   expect(await faultsOf(page, "main")).toEqual([]);
 });
 
-test.runIf(isLong)(
+longTest(
   "a narrow console offers its pages by name at an unknown address, too",
   async ({ skip }) => {
     const { url, page } = await openConsole(skip, { size: phone });

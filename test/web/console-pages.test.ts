@@ -5,7 +5,7 @@ import { standard } from "../../adapters/standard.ts";
 import { consoleHandler } from "../../adapters/web/console/server/index.ts";
 import { newContext } from "../support/browser/chromium.ts";
 import { eventually } from "../support/eventually.ts";
-import { cases, isLong, runs } from "../support/runs.ts";
+import { cases, isLong, longTest, runs } from "../support/runs.ts";
 import { active, faultsOf, show } from "./faults.ts";
 import { hostileTexts as allTexts } from "./hostile-texts.ts";
 import { newReceiver } from "./receiver.ts";
@@ -262,7 +262,7 @@ test("empty pages, pages that load, and pages that cannot load are whole and acc
   }
 });
 
-test.runIf(isLong)(
+longTest(
   "a page that the person has no scope for has its own title, and says what is missing",
   async ({ skip }) => {
     const { engine, shop } = await newShop();
@@ -359,7 +359,7 @@ test("each dialog of the console is accessible, closes by Escape and gives the f
   expect(faults).toEqual([]);
 });
 
-test.runIf(isLong)(
+longTest(
   "charts are drawn in a browser whose system has a language that `Intl` refuses",
   async ({ skip }) => {
     const { url, page } = await openConsole(skip);

@@ -1,11 +1,11 @@
 /** Changes that no event reports. `npm test` looks at one page only. */
 import type { Locator } from "playwright-core";
-import { expect, test } from "vitest";
-import { isLong } from "../support/runs.ts";
+import { expect } from "vitest";
+import { isLong, longTest } from "../support/runs.ts";
 import { show } from "./faults.ts";
 import { openConsole } from "./shop-pages.ts";
 
-test.runIf(isLong)(
+longTest(
   "pages show what a colleague changed when a person comes back to the window",
   async ({ skip }) => {
     const { shop, url, page } = await openConsole(skip);

@@ -4,34 +4,31 @@
  */
 import { expect, test } from "vitest";
 import { eventually } from "../support/eventually.ts";
-import { isLong } from "../support/runs.ts";
+import { longTest } from "../support/runs.ts";
 import { holdAnswers } from "./hold-answers.ts";
 import { newTab, openConsole } from "./shop-pages.ts";
 
-test.runIf(isLong)(
-  "an event that arrives while the list is read stays in the list",
-  async ({ skip }) => {
-    const { shop, url, context, page } = await openConsole(skip);
-    // The tabs share one stream, so the second one shows what the first one has received.
-    const { page: second } = await newTab(context);
-    for (const each of [page, second]) {
-      await each.goto(`${url}#/events`);
-      await each.getByText("No events").waitFor();
-      await each.getByRole("status").getByText("Live").waitFor();
-    }
-    const { arrived, release } = await holdAnswers(page, /\/v1\/events\?/);
-    await page.evaluate("location.hash = '#/events?type=message.received'");
-    await arrived;
-    await shop.sandbox.inbound({ from: "+14155550100", body: "Meanwhile" });
-    const row = ".event-row:has-text('message.received')";
-    await second.locator(row).waitFor();
-    await release();
-    await page.locator(row, { hasText: "Meanwhile" }).waitFor();
-    expect(await page.locator(".event-row").count()).toBe(1);
-  },
-);
+longTest("an event that arrives while the list is read stays in the list", async ({ skip }) => {
+  const { shop, url, context, page } = await openConsole(skip);
+  // The tabs share one stream, so the second one shows what the first one has received.
+  const { page: second } = await newTab(context);
+  for (const each of [page, second]) {
+    await each.goto(`${url}#/events`);
+    await each.getByText("No events").waitFor();
+    await each.getByRole("status").getByText("Live").waitFor();
+  }
+  const { arrived, release } = await holdAnswers(page, /\/v1\/events\?/);
+  await page.evaluate("location.hash = '#/events?type=message.received'");
+  await arrived;
+  await shop.sandbox.inbound({ from: "+14155550100", body: "Meanwhile" });
+  const row = ".event-row:has-text('message.received')";
+  await second.locator(row).waitFor();
+  await release();
+  await page.locator(row, { hasText: "Meanwhile" }).waitFor();
+  expect(await page.locator(".event-row").count()).toBe(1);
+});
 
-test.runIf(isLong)(
+longTest(
   "a message that is redacted while the tail is read loses its text in the tail, too",
   async ({ skip }) => {
     const { shop, url, context, page } = await openConsole(skip);
@@ -53,7 +50,7 @@ test.runIf(isLong)(
   },
 );
 
-test.runIf(isLong)(
+longTest(
   "a tail that is paused stands still, also when the server is back, and misses nothing",
   async ({ skip }) => {
     const { shop, page, url, stop, restart } = await openConsole(skip);
@@ -76,7 +73,7 @@ test.runIf(isLong)(
   },
 );
 
-test.runIf(isLong)(
+longTest(
   "a filter that matches nothing yet shows the first event that matches, though the pointer was on the list",
   async ({ skip }) => {
     const { shop, url, page } = await openConsole(skip);
@@ -142,7 +139,7 @@ test("a run that is shown loses the text of a message that is redacted, and what
   }
 });
 
-test.runIf(isLong)(
+longTest(
   "a message that arrives before the list is read counts as new only until the list has it",
   async ({ skip }) => {
     const { shop, url, page } = await openConsole(skip);
@@ -163,7 +160,7 @@ test.runIf(isLong)(
   },
 );
 
-test.runIf(isLong)(
+longTest(
   "a filter of the tail finds events that were not loaded before, and says how many are kept",
   async ({ skip }) => {
     const { shop, url, page } = await openConsole(skip);
@@ -179,7 +176,7 @@ test.runIf(isLong)(
   },
 );
 
-test.runIf(isLong)(
+longTest(
   "latest events that could not be read again are read with another try, not skipped",
   async ({ skip }) => {
     const { shop, url, stop, restart, page } = await openConsole(skip);
@@ -205,7 +202,7 @@ test.runIf(isLong)(
   },
 );
 
-test.runIf(isLong)(
+longTest(
   "an address whose filter has no possible time shows the messages without it",
   async ({ skip }) => {
     const { shop, url, page, faults } = await openConsole(skip);

@@ -10,7 +10,7 @@ import { consoleHandler, type PageMount } from "../../adapters/web/console/serve
 import { scratch } from "../cli/tidings.ts";
 import { newContext } from "../support/browser/chromium.ts";
 import { eventually } from "../support/eventually.ts";
-import { isLong } from "../support/runs.ts";
+import { isLong, longTest } from "../support/runs.ts";
 import { faultsOf, show } from "./faults.ts";
 import { newReceiver } from "./receiver.ts";
 import {
@@ -58,7 +58,7 @@ test("a phone on screen texts, gets messages with their states, and opts out", a
   expect(faults).toEqual([expect.stringContaining("status of 422")]);
 });
 
-test.runIf(isLong)(
+longTest(
   "a phone on screen shows what is sent from it, however far back it is scrolled",
   async ({ skip }) => {
     const { shop, url, page } = await openConsole(skip);
@@ -129,7 +129,7 @@ test("the tail shows events as they happen, waits while it is paused, and has th
   await expect.poll(() => page.evaluate(focused)).toBe("Event");
 });
 
-test.runIf(isLong)("a secret is shown once, also on a small screen", async ({ skip }) => {
+longTest("a secret is shown once, also on a small screen", async ({ skip }) => {
   const { url, page, faults } = await openConsole(skip, { size: { width: 320, height: 640 } });
   await page.goto(`${url}#/access/keys`);
   await page.getByRole("button", { name: "Create key" }).click();
@@ -175,7 +175,7 @@ test("an agent's form has a problem beside its field, keeps what was typed, and 
   expect(ada?.limits).toMatchObject({ timeout_ms: 30_000, max_ai_turns: 20 });
 });
 
-test.runIf(isLong)(
+longTest(
   "a playbook's graph follows its steps, marks wrong ones, and shows where a run waits",
   async ({ skip }) => {
     const { shop, url, page } = await openConsole(skip);
@@ -232,7 +232,7 @@ test.runIf(isLong)(
   },
 );
 
-test.runIf(isLong)(
+longTest(
   "what a person typed outlives an ended session, and a server that starts again on its file",
   async ({ skip }) => {
     const storage = () => sqlite({ file: join(folder, "shop.db") });
@@ -282,7 +282,7 @@ test.runIf(isLong)(
   },
 );
 
-test.runIf(isLong)(
+longTest(
   "an approval shows what it is about, also after an action that returned nothing",
   async ({ skip }) => {
     const refunded: string[] = [];
@@ -312,7 +312,7 @@ test.runIf(isLong)(
   },
 );
 
-test.runIf(isLong)(
+longTest(
   "an action runs when a person approves it, and not when it is denied",
   async ({ skip }) => {
     const refunded: string[] = [];
@@ -364,7 +364,7 @@ async function openWebhook(skip: TestContext["skip"]) {
   return { engine, shop, receiver, webhook, url, page, dialog, pick };
 }
 
-test.runIf(isLong)("webhooks are tested, redelivered and recovered", async ({ skip }) => {
+longTest("webhooks are tested, redelivered and recovered", async ({ skip }) => {
   const { receiver, webhook, url, page, dialog, pick } = await openWebhook(skip);
   const slow = Promise.withResolvers<{ status: number }>();
   receiver.answer(slow.promise);
@@ -388,49 +388,46 @@ test.runIf(isLong)("webhooks are tested, redelivered and recovered", async ({ sk
   expect(receiver.received).toHaveLength(3);
 });
 
-test.runIf(isLong)(
-  "secrets of webhooks and keys are rotated, and keys revoked",
-  async ({ skip }) => {
-    const { engine, shop, receiver, webhook, url, page, dialog, pick } = await openWebhook(skip);
-    const { secret: first } = await shop.apiKeys.create({ name: "Order service" });
-    /** The secret in the dialog, which no page shows again. */
-    const shownOnce = async (): Promise<string> => {
-      const shown = await dialog.locator(".secret code").innerText();
-      await dialog.getByRole("button", { name: "I have stored it" }).click();
-      await page.reload();
-      await page.locator(".table").first().waitFor();
-      expect(await page.content()).not.toContain(shown);
-      return shown;
-    };
+longTest("secrets of webhooks and keys are rotated, and keys revoked", async ({ skip }) => {
+  const { engine, shop, receiver, webhook, url, page, dialog, pick } = await openWebhook(skip);
+  const { secret: first } = await shop.apiKeys.create({ name: "Order service" });
+  /** The secret in the dialog, which no page shows again. */
+  const shownOnce = async (): Promise<string> => {
+    const shown = await dialog.locator(".secret code").innerText();
+    await dialog.getByRole("button", { name: "I have stored it" }).click();
+    await page.reload();
+    await page.locator(".table").first().waitFor();
+    expect(await page.content()).not.toContain(shown);
+    return shown;
+  };
 
-    // The page has a table once there is a delivery.
-    await shop.webhooks.test(webhook);
-    await eventually(() => expect(receiver.received).toHaveLength(1));
-    await page.goto(`${url}#/webhooks/${webhook}`);
-    await pick("More actions", "Rotate secret");
-    await dialog.getByRole("button", { name: "Rotate" }).click();
-    const verifier = new Webhook(await shownOnce());
-    await shop.webhooks.test(webhook);
-    const latest = await eventually(() => receiver.received[1] ?? expect.fail("Nothing came."));
-    expect(verifier.verify(latest.body, latest.headers)).toMatchObject({ data: {} });
+  // The page has a table once there is a delivery.
+  await shop.webhooks.test(webhook);
+  await eventually(() => expect(receiver.received).toHaveLength(1));
+  await page.goto(`${url}#/webhooks/${webhook}`);
+  await pick("More actions", "Rotate secret");
+  await dialog.getByRole("button", { name: "Rotate" }).click();
+  const verifier = new Webhook(await shownOnce());
+  await shop.webhooks.test(webhook);
+  const latest = await eventually(() => receiver.received[1] ?? expect.fail("Nothing came."));
+  expect(verifier.verify(latest.body, latest.headers)).toMatchObject({ data: {} });
 
-    const api = fetchHandler(engine);
-    const accepts = async (secret: string | null): Promise<boolean> => {
-      const headers = { authorization: `Bearer ${secret}` };
-      return (await api(new Request("http://localhost/v1/account", { headers }))).ok;
-    };
-    expect(await accepts(first)).toBe(true);
-    await show(page, "#/access/keys");
-    await pick("Actions of Order service", "Rotate the secret");
-    await dialog.getByRole("combobox").selectOption("Not at all");
-    await dialog.getByRole("button", { name: "Rotate" }).click();
-    const second = await shownOnce();
-    await eventually(async () =>
-      expect([await accepts(first), await accepts(second)]).toEqual([false, true]),
-    );
-    await pick("Actions of Order service", "Revoke");
-    await dialog.getByRole("button", { name: "Revoke" }).click();
-    await page.getByRole("row", { name: "Order service" }).getByText("Revoked").waitFor();
-    await eventually(async () => expect(await accepts(second)).toBe(false));
-  },
-);
+  const api = fetchHandler(engine);
+  const accepts = async (secret: string | null): Promise<boolean> => {
+    const headers = { authorization: `Bearer ${secret}` };
+    return (await api(new Request("http://localhost/v1/account", { headers }))).ok;
+  };
+  expect(await accepts(first)).toBe(true);
+  await show(page, "#/access/keys");
+  await pick("Actions of Order service", "Rotate the secret");
+  await dialog.getByRole("combobox").selectOption("Not at all");
+  await dialog.getByRole("button", { name: "Rotate" }).click();
+  const second = await shownOnce();
+  await eventually(async () =>
+    expect([await accepts(first), await accepts(second)]).toEqual([false, true]),
+  );
+  await pick("Actions of Order service", "Revoke");
+  await dialog.getByRole("button", { name: "Revoke" }).click();
+  await page.getByRole("row", { name: "Order service" }).getByText("Revoked").waitFor();
+  await eventually(async () => expect(await accepts(second)).toBe(false));
+});

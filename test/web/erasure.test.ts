@@ -1,7 +1,7 @@
 /** What open pages keep of a contact that somebody erases elsewhere: nothing. */
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
-import { cases, isLong } from "../support/runs.ts";
+import { cases, longTest } from "../support/runs.ts";
 import { newTab, openConsole, openInbox } from "./shop-pages.ts";
 
 const textOf = (page: Page): Promise<string> => page.evaluate("document.body.innerText");
@@ -45,7 +45,7 @@ test("an erased contact leaves the list, the search and the conversation that a 
   expect(faults.filter((fault) => !fault.includes("404"))).toEqual([]);
 });
 
-test.runIf(isLong)(
+longTest(
   "an erased contact leaves all pages that get no events, once these are read again",
   async ({ skip }) => {
     const { shop, url, stop, restart, context } = await openInbox(skip, {
@@ -84,7 +84,7 @@ test.runIf(isLong)(
   },
 );
 
-test.runIf(isLong)(
+longTest(
   "the place of an erased conversation says that it loads until the server has said that it is gone",
   async ({ skip }) => {
     const { shop, url, stop, restart, page } = await openInbox(skip, { without: ["events:read"] });
@@ -150,7 +150,7 @@ test("what was typed to and about a contact that is erased leaves the browser, e
   }
 });
 
-test.runIf(isLong)(
+longTest(
   "drafts wait while the server fails, and those of erased contacts go when it is back",
   async ({ skip }) => {
     const { shop, url, stop, restart, page } = await openInbox(skip, { without: ["events:read"] });
@@ -199,7 +199,7 @@ test.runIf(isLong)(
   },
 );
 
-test.runIf(isLong)(
+longTest(
   "an erased contact leaves the console's tail and messages, also while the tail is paused",
   async ({ skip }) => {
     const { shop, url, context, page: tail } = await openConsole(skip);
@@ -247,7 +247,7 @@ test("an erased contact leaves the phone, the message, the event and the consent
   }
 });
 
-test.runIf(isLong)(
+longTest(
   "an erased contact leaves a message that gets no events, once it is read again",
   async ({ skip }) => {
     const { shop, url, stop, restart, page } = await openConsole(skip, {

@@ -1,7 +1,7 @@
 /** What the pages say about reads that fail, and where the focus is after another try. */
 import type { Page } from "playwright-core";
-import { expect, test } from "vitest";
-import { cases, isLong } from "../support/runs.ts";
+import { expect } from "vitest";
+import { cases, isLong, longTest } from "../support/runs.ts";
 import { faultsOf } from "./faults.ts";
 import { openInbox } from "./shop-pages.ts";
 
@@ -26,7 +26,7 @@ async function answer(
 const focused = (page: Page, selector: string) =>
   page.evaluate<boolean>(`document.activeElement.matches(${JSON.stringify(selector)})`);
 
-test.runIf(isLong)(
+longTest(
   "after another try that succeeds, the focus is where the content has appeared",
   async ({ skip }) => {
     const { shop, url, page } = await openInbox(skip);
@@ -70,7 +70,7 @@ test.runIf(isLong)(
   },
 );
 
-test.runIf(isLong)(
+longTest(
   "another try is offered only if it may succeed, and else what to do instead",
   async ({ skip }) => {
     const { shop, url, page } = await openInbox(skip);
@@ -126,7 +126,7 @@ test.runIf(isLong)(
   },
 );
 
-test.runIf(isLong)(
+longTest(
   "what failed in a dialog that is closed by now is not read again after an outage",
   async ({ skip }) => {
     const { shop, url, stop, restart, page } = await openInbox(skip);
@@ -154,7 +154,7 @@ test.runIf(isLong)(
   },
 );
 
-test.runIf(isLong)(
+longTest(
   "what the server could not answer for now is read again without a click",
   async ({ skip }) => {
     const { shop, url, page, stop, restart } = await openInbox(skip);

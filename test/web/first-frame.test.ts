@@ -1,7 +1,7 @@
 /** What a page shows and takes from the first frame of each of its parts. */
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
-import { isLong } from "../support/runs.ts";
+import { longTest } from "../support/runs.ts";
 import { holdAnswers } from "./hold-answers.ts";
 import { openConsole, openConversation, openInbox } from "./shop-pages.ts";
 
@@ -42,42 +42,39 @@ const watchFrames = (isWrong: string): string => `(function look() {
 
 const focused = `document.activeElement.labels?.[0]?.textContent`;
 
-test.runIf(isLong)(
-  "no frame shows the conversations or the messages of another place",
-  async ({ skip }) => {
-    const { shop, url, page, faults } = await openInbox(skip);
-    const write = async (name: string, phone: string) => {
-      await shop.contacts.create({ phone, name });
-      return (await shop.sandbox.inbound({ from: phone, body: `I am ${name}` })).conversation_id;
-    };
-    const ann = await write("Ann", "+14155550100");
-    const bob = await write("Bob", "+14155550101");
-    await page.addInitScript(watchFrames(`document.querySelector(".list .state") !== null`));
-    await page.goto(`${url}#/all/${ann}`);
-    await page.locator(".row", { hasText: "Bob" }).waitFor();
-    await page.locator(".message", { hasText: "I am Ann" }).waitFor();
-    expect(await page.evaluate("window.wasSeen === true"), "a list is empty once it is read").toBe(
-      false,
-    );
+longTest("no frame shows the conversations or the messages of another place", async ({ skip }) => {
+  const { shop, url, page, faults } = await openInbox(skip);
+  const write = async (name: string, phone: string) => {
+    await shop.contacts.create({ phone, name });
+    return (await shop.sandbox.inbound({ from: phone, body: `I am ${name}` })).conversation_id;
+  };
+  const ann = await write("Ann", "+14155550100");
+  const bob = await write("Bob", "+14155550101");
+  await page.addInitScript(watchFrames(`document.querySelector(".list .state") !== null`));
+  await page.goto(`${url}#/all/${ann}`);
+  await page.locator(".row", { hasText: "Bob" }).waitFor();
+  await page.locator(".message", { hasText: "I am Ann" }).waitFor();
+  expect(await page.evaluate("window.wasSeen === true"), "a list is empty once it is read").toBe(
+    false,
+  );
 
-    const released = Promise.withResolvers<void>();
-    await page.route(/\/messages\?|\/v1\/conversations\?/, async (route) => {
-      await released.promise;
-      await route.continue();
-    });
-    const messages = `[document.querySelector(".conversation-header h2").textContent,
+  const released = Promise.withResolvers<void>();
+  await page.route(/\/messages\?|\/v1\/conversations\?/, async (route) => {
+    await released.promise;
+    await route.continue();
+  });
+  const messages = `[document.querySelector(".conversation-header h2").textContent,
     ...[...document.querySelectorAll(".message")].map((each) => each.textContent)]`;
-    expect(await firstFrame(page, `#/all/${bob}`, messages)).toEqual(["Bob"]);
-    const rows = `[document.querySelector(".list-title").textContent,
+  expect(await firstFrame(page, `#/all/${bob}`, messages)).toEqual(["Bob"]);
+  const rows = `[document.querySelector(".list-title").textContent,
     ...[...document.querySelectorAll(".row-name")].map((each) => each.textContent)]`;
-    expect(await firstFrame(page, `#/mine/${bob}`, rows)).toEqual(["Mine"]);
-    released.resolve();
-    await page.locator(".message", { hasText: "I am Bob" }).waitFor();
-    expect(faults).toEqual([]);
-  },
-);
+  expect(await firstFrame(page, `#/mine/${bob}`, rows)).toEqual(["Mine"]);
+  released.resolve();
+  await page.locator(".message", { hasText: "I am Bob" }).waitFor();
+  expect(faults).toEqual([]);
+});
 
-test.runIf(isLong)("a shortcut works as soon as its button is shown", async ({ skip }) => {
+longTest("a shortcut works as soon as its button is shown", async ({ skip }) => {
   const { shop, url, page } = await openInbox(skip);
   await shop.sandbox.inbound({ from: "+14155550100", body: "Hello?" });
   await page.goto(url);
@@ -87,7 +84,7 @@ test.runIf(isLong)("a shortcut works as soon as its button is shown", async ({ s
   await page.getByRole("listbox").waitFor();
 });
 
-test.runIf(isLong)(
+longTest(
   "a message that a person goes to has the focus as soon as it is marked",
   async ({ skip }) => {
     const { shop, url, page } = await openInbox(skip);
@@ -101,7 +98,7 @@ test.runIf(isLong)(
   },
 );
 
-test.runIf(isLong)(
+longTest(
   "who edits a contact types at once, into the name and then into what is wrong",
   async ({ skip }) => {
     const { page } = await openConversation(skip);
@@ -124,32 +121,29 @@ test.runIf(isLong)(
   },
 );
 
-test.runIf(isLong)(
-  "who saves a form of the console types at once into what is wrong",
-  async ({ skip }) => {
-    const { shop, url, page } = await openConsole(skip);
-    await page.goto(`${url}#/webhooks`);
-    await page.getByRole("button", { name: "Add webhook" }).first().click();
-    const dialog = page.getByRole("dialog");
-    await dialog.getByLabel("Address").fill("nonsense");
-    const save = `document.activeElement.click()`;
-    const isWrong = `document.activeElement.getAttribute("aria-invalid")`;
-    await dialog.getByRole("button", { name: "Add", exact: true }).focus();
-    expect(await onceShown(page, save, "dialog [aria-invalid=true]", isWrong)).toBe("true");
-    await dialog.getByRole("button", { name: "Cancel" }).click();
+longTest("who saves a form of the console types at once into what is wrong", async ({ skip }) => {
+  const { shop, url, page } = await openConsole(skip);
+  await page.goto(`${url}#/webhooks`);
+  await page.getByRole("button", { name: "Add webhook" }).first().click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Address").fill("nonsense");
+  const save = `document.activeElement.click()`;
+  const isWrong = `document.activeElement.getAttribute("aria-invalid")`;
+  await dialog.getByRole("button", { name: "Add", exact: true }).focus();
+  expect(await onceShown(page, save, "dialog [aria-invalid=true]", isWrong)).toBe("true");
+  await dialog.getByRole("button", { name: "Cancel" }).click();
 
-    const steps = ["one", "two"].map((id) => ({ id, type: "send" as const, text: id }));
-    const { id } = await shop.playbooks.create({ name: "Greeting", steps });
-    await page.goto(`${url}#/agents/playbooks/${id}/edit`);
-    await page.locator(".step-toggle", { hasText: "two" }).click();
-    await page.locator(".step-body").getByRole("textbox").last().fill("");
-    await page.locator(".step-toggle", { hasText: "one" }).click();
-    await page.getByRole("button", { name: "Save as version 2" }).focus();
-    expect(await onceShown(page, save, ".step-body [aria-invalid=true]", isWrong)).toBe("true");
-  },
-);
+  const steps = ["one", "two"].map((id) => ({ id, type: "send" as const, text: id }));
+  const { id } = await shop.playbooks.create({ name: "Greeting", steps });
+  await page.goto(`${url}#/agents/playbooks/${id}/edit`);
+  await page.locator(".step-toggle", { hasText: "two" }).click();
+  await page.locator(".step-body").getByRole("textbox").last().fill("");
+  await page.locator(".step-toggle", { hasText: "one" }).click();
+  await page.getByRole("button", { name: "Save as version 2" }).focus();
+  expect(await onceShown(page, save, ".step-body [aria-invalid=true]", isWrong)).toBe("true");
+});
 
-test.runIf(isLong)(
+longTest(
   "the banner of an outage says from its first frame when the page tries again",
   async ({ skip }) => {
     const { url, stop, page } = await openInbox(skip);

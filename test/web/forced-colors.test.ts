@@ -1,9 +1,9 @@
 /** Pages in the colors of the system's high-contrast mode. */
-import { expect, test } from "vitest";
-import { isLong } from "../support/runs.ts";
+import { expect } from "vitest";
+import { longTest } from "../support/runs.ts";
 import { openInbox } from "./shop-pages.ts";
 
-test.runIf(isLong)("the line below a tab tells which one is chosen", async ({ skip }) => {
+longTest("the line below a tab tells which one is chosen", async ({ skip }) => {
   const { shop, url, page } = await openInbox(skip);
   const { conversation_id: id } = await shop.sandbox.inbound({ from: "+14155550100", body: "Hi" });
   await page.emulateMedia({ forcedColors: "active", colorScheme: "light" });

@@ -1,7 +1,7 @@
 /** Everything that can be written into a chat, from both sides. */
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import { newContext } from "../support/browser/chromium.ts";
-import { isLong } from "../support/runs.ts";
+import { longTest } from "../support/runs.ts";
 import { hostileTexts } from "./hostile-texts.ts";
 import { widgetSite } from "./widget-site.ts";
 
@@ -21,7 +21,7 @@ const active = `[...${root}.querySelectorAll("*")].flatMap((each) => [
   ...(each.localName === "a" && !/^https?:$/.test(each.protocol) ? [each.href] : []),
 ])`;
 
-test.runIf(isLong)(
+longTest(
   "no text runs or becomes markup in the chat, or makes it wider than a small screen",
   async ({ skip }) => {
     expect(texts.length).toBeGreaterThan(200);

@@ -1,11 +1,11 @@
 /** What a person does in the inbox: follows the sentiment, acts on conversations, writes first. */
 import { expect, test } from "vitest";
-import { isLong } from "../support/runs.ts";
+import { isLong, longTest } from "../support/runs.ts";
 import { faultsOf } from "./faults.ts";
 import { fullConversation } from "./inbox-shop.ts";
 import { inboundText, kim, openConversation, openInbox, waitForQuota } from "./shop-pages.ts";
 
-test.runIf(isLong)(
+longTest(
   "a bar of the sentiment leads to its message, also in older pages and other conversations",
   async ({ skip }) => {
     const { shop, url, page, faults } = await openInbox(skip);
@@ -212,7 +212,7 @@ test("what a person does to a conversation and its contact is done, and what fai
   expect(faults.filter((fault) => !fault.startsWith("Failed to load resource"))).toEqual([]);
 });
 
-test.runIf(isLong)(
+longTest(
   "who undoes that a snoozed conversation was closed has it snoozed as before",
   async ({ skip }) => {
     const { shop, url, page } = await openInbox(skip);
@@ -234,7 +234,7 @@ test.runIf(isLong)(
   },
 );
 
-test.runIf(isLong)(
+longTest(
   "who undoes that a snoozed conversation was closed hides nothing that the contact wrote since",
   async ({ skip }) => {
     const { shop, url, page } = await openInbox(skip);
@@ -260,7 +260,7 @@ test.runIf(isLong)(
   },
 );
 
-test.runIf(isLong)(
+longTest(
   "a mailing into the open conversation is shown, with a few requests a second",
   async ({ skip }) => {
     const { shop, page, faults, from } = await openConversation(skip, "News?");
@@ -301,7 +301,7 @@ test("what a person marks as unread stays so, also while it is still being marke
   expect(faults).toEqual([]);
 });
 
-test.runIf(isLong)(
+longTest(
   "who goes to another view while a conversation is being closed stays there",
   async ({ skip }) => {
     const { shop, url, page, faults } = await openInbox(skip);
@@ -382,7 +382,7 @@ test("a person writes first: to a contact that they find, or to a new number", a
   expect(faults).toEqual([]);
 });
 
-test.runIf(isLong)(
+longTest(
   "a person writes first where a narrow window hides the list, and may change their mind",
   async ({ skip }) => {
     const { shop, url, page, faults } = await openInbox(skip);

@@ -5,7 +5,7 @@ import { inboxHandler } from "../../adapters/web/inbox/server/index.ts";
 import { keyScopes, type KeyScope } from "../../src/operations/caller.ts";
 import type { AgentModel } from "../../src/ports/agent-model.ts";
 import { newContext } from "../support/browser/chromium.ts";
-import { isLong } from "../support/runs.ts";
+import { isLong, longTest } from "../support/runs.ts";
 import {
   accessibilityFaults,
   kim,
@@ -162,7 +162,7 @@ test("a click on a stale view does not decide about the run's next call", async 
   await expect.poll(() => refunded).toEqual(["4712"]);
 });
 
-test.runIf(isLong)("who may not decide sees what waits, if they may see runs", async ({ skip }) => {
+longTest("who may not decide sees what waits, if they may see runs", async ({ skip }) => {
   const reader = await openConversation(skip, { lacks: ["agents:trigger"] });
   await reader.ask("4711");
   await reader.open();
@@ -179,27 +179,24 @@ test.runIf(isLong)("who may not decide sees what waits, if they may see runs", a
   expect(other.faults).toEqual([]);
 });
 
-test.runIf(isLong)(
-  "an approval that the engine refuses says why, and can be denied",
-  async ({ skip }) => {
-    const { shop, bea, id, page, open, bar } = await openConversation(skip);
-    const { id: playbook_id } = await shop.playbooks.create({
-      name: "Refund",
-      enabled: true,
-      steps: [{ id: "refund", type: "run", action: "refund", args: { order: "4711" } }],
-    });
-    await shop.agents.trigger(bea.id, { conversation_id: id, playbook_id });
-    await open();
-    await bar("4711").waitFor();
-    await shop.conversations.assign(id, { type: "human", id: kim.id });
-    await bar("4711").getByRole("button", { name: "Approve" }).click();
-    await page.getByText("Hand it back first.").waitFor();
-    await bar("4711").getByRole("button", { name: "Deny" }).click();
-    await bar("4711").waitFor({ state: "detached" });
-  },
-);
+longTest("an approval that the engine refuses says why, and can be denied", async ({ skip }) => {
+  const { shop, bea, id, page, open, bar } = await openConversation(skip);
+  const { id: playbook_id } = await shop.playbooks.create({
+    name: "Refund",
+    enabled: true,
+    steps: [{ id: "refund", type: "run", action: "refund", args: { order: "4711" } }],
+  });
+  await shop.agents.trigger(bea.id, { conversation_id: id, playbook_id });
+  await open();
+  await bar("4711").waitFor();
+  await shop.conversations.assign(id, { type: "human", id: kim.id });
+  await bar("4711").getByRole("button", { name: "Approve" }).click();
+  await page.getByText("Hand it back first.").waitFor();
+  await bar("4711").getByRole("button", { name: "Deny" }).click();
+  await bar("4711").waitFor({ state: "detached" });
+});
 
-test.runIf(isLong)(
+longTest(
   "on a phone, long inputs can be read, and leave room for the thread and the composer",
   async ({ skip }) => {
     const { ask, page, open, bar } = await openConversation(skip);

@@ -2,7 +2,7 @@
 import type { Page } from "playwright-core";
 import { expect, test, type TestContext } from "vitest";
 import { newContext } from "../support/browser/chromium.ts";
-import { isLong } from "../support/runs.ts";
+import { isLong, longTest } from "../support/runs.ts";
 import { faultsOf } from "./faults.ts";
 import { newTab, openConversation, openInbox } from "./shop-pages.ts";
 
@@ -69,7 +69,7 @@ test("a person goes through all contacts, opens one and writes to it", async ({ 
   expect(faults).toEqual([]);
 });
 
-test.runIf(isLong)(
+longTest(
   "contacts that are created, changed and erased elsewhere change the open list",
   async ({ skip }) => {
     const { shop, url, page, faults } = await openInbox(skip);
@@ -108,7 +108,7 @@ test.runIf(isLong)(
   },
 );
 
-test.runIf(isLong)(
+longTest(
   "a contact that is merged leaves the list and the search, and its page leads to the survivor",
   async ({ skip }) => {
     const { shop, url, page } = await openInbox(skip);
@@ -132,7 +132,7 @@ test.runIf(isLong)(
   },
 );
 
-test.runIf(isLong)(
+longTest(
   "a contact without an address leaves the list of the person who merges it",
   async ({ skip }) => {
     const { shop, url, page, faults } = await openInbox(skip);
@@ -151,7 +151,7 @@ test.runIf(isLong)(
   },
 );
 
-test.runIf(isLong)(
+longTest(
   "an answer that comes late does not undo what a colleague has changed since",
   async ({ skip }) => {
     const { shop, url, page } = await openInbox(skip);
@@ -188,7 +188,7 @@ test.runIf(isLong)(
   },
 );
 
-test.runIf(isLong)(
+longTest(
   "a search narrows the contacts, and a list that failed can be loaded again",
   async ({ skip }) => {
     const { shop, url, page } = await openInbox(skip);
@@ -214,7 +214,7 @@ test.runIf(isLong)(
   },
 );
 
-test.runIf(isLong)(
+longTest(
   "the keys go through the contacts, even on a screen with room for only one pane",
   async ({ skip }) => {
     const { shop, url, page, faults } = await openInbox(skip);
@@ -283,7 +283,7 @@ async function expectLast(page: Page, name: string): Promise<void> {
     .toContain(name);
 }
 
-test.runIf(isLong)(
+longTest(
   "the list misses no contact after an outage in which more came than a page has",
   async ({ skip }) => {
     const { page, create, restart } = await openAfterOutage(skip, 60);
@@ -295,7 +295,7 @@ test.runIf(isLong)(
   },
 );
 
-test.runIf(isLong)(
+longTest(
   "a person who reaches the end while the beginning is read again gets the rest",
   async ({ skip }) => {
     const { page, restart } = await openAfterOutage(skip, 180);
@@ -315,20 +315,17 @@ test.runIf(isLong)(
   },
 );
 
-test.runIf(isLong)(
-  "another try reads the beginning of the list if that has failed",
-  async ({ skip }) => {
-    const { page, create, restart } = await openAfterOutage(skip, 2);
-    await create("Missed", 1);
-    const list = "**/v1/contacts?*";
-    await page.route(list, (route) => route.fulfill({ status: 500, body: "{}" }));
-    restart();
-    await page.locator(".list").getByRole("alert").waitFor();
-    await page.unroute(list);
-    await page.getByRole("button", { name: "Try again" }).press("Enter");
-    await row(page, "Missed 0").waitFor();
-  },
-);
+longTest("another try reads the beginning of the list if that has failed", async ({ skip }) => {
+  const { page, create, restart } = await openAfterOutage(skip, 2);
+  await create("Missed", 1);
+  const list = "**/v1/contacts?*";
+  await page.route(list, (route) => route.fulfill({ status: 500, body: "{}" }));
+  restart();
+  await page.locator(".list").getByRole("alert").waitFor();
+  await page.unroute(list);
+  await page.getByRole("button", { name: "Try again" }).press("Enter");
+  await row(page, "Missed 0").waitFor();
+});
 
 test("a person who may not read contacts has no list of them", async ({ skip }) => {
   const { url, page } = await openInbox(skip, { without: ["contacts:read"] });
@@ -339,7 +336,7 @@ test("a person who may not read contacts has no list of them", async ({ skip }) 
   expect(read).toEqual([]);
 });
 
-test.runIf(isLong)(
+longTest(
   "all that is wrong with an edit is said, also what no field can show",
   async ({ skip }) => {
     const { shop, url, page } = await openInbox(skip);

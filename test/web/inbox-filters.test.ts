@@ -1,7 +1,7 @@
 /** The filters of the lists of the inbox. */
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
-import { isLong } from "../support/runs.ts";
+import { isLong, longTest } from "../support/runs.ts";
 import { faultsOf } from "./faults.ts";
 import { openConversation, openInbox } from "./shop-pages.ts";
 
@@ -75,7 +75,7 @@ test("a person filters the contacts with the keyboard, and the address keeps the
   expect(faults).toEqual([]);
 });
 
-test.runIf(isLong)(
+longTest(
   "filters apply to a search of contacts, and one click removes them when nothing is found",
   async ({ skip }) => {
     const { shop, url, page } = await openInbox(skip);
@@ -124,7 +124,7 @@ test.runIf(isLong)(
   },
 );
 
-test.runIf(isLong)(
+longTest(
   "a contact enters and leaves a filtered list as its labels and its consent change",
   async ({ skip }) => {
     const { shop, url, page } = await openInbox(skip);
@@ -148,7 +148,7 @@ test.runIf(isLong)(
   },
 );
 
-test.runIf(isLong)(
+longTest(
   "a list whose first page has nothing that passes the filters shows what comes later",
   async ({ skip }) => {
     const { shop, url, page } = await openInbox(skip);

@@ -1,11 +1,11 @@
 /** The inbox by keyboard: its list, its dialogs and forms, and where the focus is. */
 import { expect, test } from "vitest";
-import { isLong } from "../support/runs.ts";
+import { longTest } from "../support/runs.ts";
 import { openConversation, openInbox } from "./shop-pages.ts";
 
 const focused = `document.activeElement?.labels?.[0]?.textContent`;
 
-test.runIf(isLong)(
+longTest(
   "a dialog begins in its first field, Enter confirms it once, and it says what it refuses",
   async ({ skip }) => {
     const { shop, url, page, faults } = await openInbox(skip);
@@ -123,7 +123,7 @@ test("the list is one stop of the Tab key, and the arrow keys go through it", as
   expect(faults).toEqual([]);
 });
 
-test.runIf(isLong)(
+longTest(
   "the focus goes along on a screen that has room for the list or the conversation alone",
   async ({ skip }) => {
     const { shop, url, page, faults } = await openInbox(skip);
@@ -160,7 +160,7 @@ test.runIf(isLong)(
   },
 );
 
-test.runIf(isLong).for([1440, 1000, 390])(
+longTest.for([1440, 1000, 390])(
   "the focus goes along with j and k, and to the next row from one that leaves the list, on %i px",
   async (width, { skip }) => {
     const { shop, url, page } = await openInbox(skip);
@@ -211,7 +211,7 @@ test.runIf(isLong).for([1440, 1000, 390])(
   },
 );
 
-test.runIf(isLong)(
+longTest(
   "the focus goes along with j and k from beyond the rows in sight, and from where there was none",
   async ({ skip }) => {
     const { shop, url, page } = await openInbox(skip);
@@ -244,7 +244,7 @@ test.runIf(isLong)(
   },
 );
 
-test.runIf(isLong)(
+longTest(
   "what a person writes or opens on a narrow screen is not under the contact",
   async ({ skip }) => {
     const { shop, url, page, faults } = await openInbox(skip);
@@ -269,7 +269,7 @@ test.runIf(isLong)(
   },
 );
 
-test.runIf(isLong)(
+longTest(
   "who edits a contact begins in its name, comes to what is wrong, and back to where it began",
   async ({ skip }) => {
     const { page } = await openConversation(skip);

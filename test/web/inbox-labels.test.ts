@@ -5,7 +5,7 @@ import { inboxHandler } from "../../adapters/web/inbox/server/index.ts";
 import type { KeyScope } from "../../src/index.ts";
 import { keyScopes } from "../../src/operations/caller.ts";
 import { newContext } from "../support/browser/chromium.ts";
-import { isLong } from "../support/runs.ts";
+import { isLong, longTest } from "../support/runs.ts";
 import { faultsOf, show } from "./faults.ts";
 import { holdAnswers } from "./hold-answers.ts";
 import { kim, newShop, newTab, openInbox, servePage } from "./shop-pages.ts";
@@ -95,7 +95,7 @@ test("a person labels a contact from the panel, with the keyboard and the mouse"
   expect(faults).toEqual([]);
 });
 
-test.runIf(isLong)(
+longTest(
   "a label that the server refuses is taken back, and the page says which one and why",
   async ({ skip }) => {
     const { shop, url, page, refuse } = await openInbox(skip);
@@ -113,7 +113,7 @@ test.runIf(isLong)(
   },
 );
 
-test.runIf(isLong)(
+longTest(
   "changes are shown at once and keep what a colleague changes before they are stored",
   async ({ skip }) => {
     const { shop, url, page } = await openInbox(skip);
@@ -151,7 +151,7 @@ async function openWithout(skip: TestContext["skip"], scope: KeyScope, given: st
   return { shop, page, id };
 }
 
-test.runIf(isLong)(
+longTest(
   "a person who gets no events adds a label and keeps one that the page does not know",
   async ({ skip }) => {
     const { shop, page, id } = await openWithout(skip, "events:read", ["vip"]);
@@ -178,7 +178,7 @@ test.runIf(isLong)(
   },
 );
 
-test.runIf(isLong)(
+longTest(
   "a person who may not change contacts sees their labels, and no button or key changes them",
   async ({ skip }) => {
     const { page } = await openWithout(skip, "contacts:write", ["vip"]);
@@ -192,44 +192,39 @@ test.runIf(isLong)(
   },
 );
 
-test.runIf(isLong)(
-  "the picker says why a label cannot be added, before it is sent",
-  async ({ skip }) => {
-    const { shop, url, page, faults } = await openInbox(skip);
-    const many = Array.from({ length: 48 }, (_, index) => `label ${index}`);
-    const { id } = await shop.contacts.create({ name: "Ann Keller", labels: many });
-    await shop.contacts.create({ name: "Bo Lind", labels: ["no vip", "vip"] });
-    await page.goto(`${url}#/contacts/${id}`);
-    await add(page).click();
-    await field(page).fill(`${"🌿".repeat(64)}a`);
-    const says = async (text: string): Promise<void> => {
-      await expect.poll(() => note(page).textContent()).toBe(text);
-    };
-    await says("A label can have at most 64 characters. This one has 65.");
-    expect(await page.getByRole("option").count()).toBe(0);
-    await field(page).fill("not\0allowed");
-    await says("A label cannot have one of these characters.");
-    await field(page).fill("🌿".repeat(64));
-    await page.keyboard.press("Enter");
-    await expect
-      .poll(async () => (await shop.contacts.get(id)).labels.at(-1))
-      .toBe("🌿".repeat(64));
-    await field(page).fill("vip");
-    await page.keyboard.press("Enter");
-    await says("At most 50 labels are possible. Remove one to add another.");
-    expect(await option(page, "no vip").count()).toBe(0);
-    // Enter picks the same label again, although others have left the list.
-    await page.keyboard.press("Enter");
-    await option(page, "no vip").click();
-    await expect
-      .poll(async () => (await shop.contacts.get(id)).labels.slice(-2))
-      .toEqual(["🌿".repeat(64), "no vip"]);
-    faults.push(...((await faultsOf(page)) as string[]));
-    await field(page).fill("label 47");
-    await page.keyboard.press("Enter");
-    await option(page, "vip").click();
-    await expect.poll(async () => (await shop.contacts.get(id)).labels.at(-1)).toBe("vip");
-    expect((await shop.contacts.get(id)).labels).not.toContain("label 47");
-    expect(faults).toEqual([]);
-  },
-);
+longTest("the picker says why a label cannot be added, before it is sent", async ({ skip }) => {
+  const { shop, url, page, faults } = await openInbox(skip);
+  const many = Array.from({ length: 48 }, (_, index) => `label ${index}`);
+  const { id } = await shop.contacts.create({ name: "Ann Keller", labels: many });
+  await shop.contacts.create({ name: "Bo Lind", labels: ["no vip", "vip"] });
+  await page.goto(`${url}#/contacts/${id}`);
+  await add(page).click();
+  await field(page).fill(`${"🌿".repeat(64)}a`);
+  const says = async (text: string): Promise<void> => {
+    await expect.poll(() => note(page).textContent()).toBe(text);
+  };
+  await says("A label can have at most 64 characters. This one has 65.");
+  expect(await page.getByRole("option").count()).toBe(0);
+  await field(page).fill("not\0allowed");
+  await says("A label cannot have one of these characters.");
+  await field(page).fill("🌿".repeat(64));
+  await page.keyboard.press("Enter");
+  await expect.poll(async () => (await shop.contacts.get(id)).labels.at(-1)).toBe("🌿".repeat(64));
+  await field(page).fill("vip");
+  await page.keyboard.press("Enter");
+  await says("At most 50 labels are possible. Remove one to add another.");
+  expect(await option(page, "no vip").count()).toBe(0);
+  // Enter picks the same label again, although others have left the list.
+  await page.keyboard.press("Enter");
+  await option(page, "no vip").click();
+  await expect
+    .poll(async () => (await shop.contacts.get(id)).labels.slice(-2))
+    .toEqual(["🌿".repeat(64), "no vip"]);
+  faults.push(...((await faultsOf(page)) as string[]));
+  await field(page).fill("label 47");
+  await page.keyboard.press("Enter");
+  await option(page, "vip").click();
+  await expect.poll(async () => (await shop.contacts.get(id)).labels.at(-1)).toBe("vip");
+  expect((await shop.contacts.get(id)).labels).not.toContain("label 47");
+  expect(faults).toEqual([]);
+});

@@ -1,9 +1,9 @@
 /** What the inbox reads when it is opened. */
 import { expect, test } from "vitest";
-import { isLong } from "../support/runs.ts";
+import { longTest } from "../support/runs.ts";
 import { inboundText, openInbox } from "./shop-pages.ts";
 
-test.runIf(isLong)("the contact is shown however late the conversation comes", async ({ skip }) => {
+longTest("the contact is shown however late the conversation comes", async ({ skip }) => {
   const { shop, url, page } = await openInbox(skip);
   const { conversation_id: id } = await inboundText(shop);
   const isCounted = Promise.withResolvers<void>();
@@ -49,7 +49,7 @@ test("a page that is opened reads once what it shows, and follows the events aft
   expect(asked.filter((each, index) => asked.indexOf(each) !== index)).toEqual([]);
 });
 
-test.runIf(isLong)(
+longTest(
   "the counts stay those of the latest answer, though an earlier one comes after it",
   async ({ skip }) => {
     const { shop, url, page } = await openInbox(skip);
@@ -95,7 +95,7 @@ test("who begins to wait appears in the list of those who wait", async ({ skip }
   await row.getByText("Waits under a minute").waitFor();
 });
 
-test.runIf(isLong)(
+longTest(
   "who begins to wait appears at the end of a long list, also when many do at once",
   async ({ skip }) => {
     const { shop, url, page } = await openInbox(skip);
@@ -113,7 +113,7 @@ test.runIf(isLong)(
   },
 );
 
-test.runIf(isLong)(
+longTest(
   "an address that names another resource in the place of an id shows that there is nothing",
   async ({ skip }) => {
     const { shop, url, page } = await openInbox(skip);
@@ -125,7 +125,7 @@ test.runIf(isLong)(
   },
 );
 
-test.runIf(isLong)(
+longTest(
   "conversations that enter the middle of a long list appear there, also when many do at once",
   async ({ skip }) => {
     const { shop, url, page } = await openInbox(skip);
@@ -149,7 +149,7 @@ test.runIf(isLong)(
   },
 );
 
-test.runIf(isLong).for([
+longTest.for([
   ["", 200],
   [", also while the server cannot answer", 503],
 ] as const)(
@@ -176,50 +176,44 @@ test.runIf(isLong).for([
   },
 );
 
-test.runIf(isLong)(
-  "a scheduled message shows when its time came, once it has",
-  async ({ skip }) => {
-    const { shop, url, page } = await openInbox(skip);
-    const from = "+14155550100";
-    const { conversation_id: id } = await shop.sandbox.inbound({ from, body: "Hello?" });
-    const send_at = new Date(Date.now() + 3_600_000).toISOString();
-    const { id: later } = await shop.messages.send({ to: from, body: "A reminder", send_at });
-    await page.goto(`${url}#/all/${id}`);
-    await page.getByText("A reminder").first().waitFor();
-    await shop.messages.edit(later, { send_at: new Date().toISOString() });
-    await page.locator(".message.is-out[data-status=delivered]").waitFor();
-    const { placed_at } = await shop.messages.get(later);
-    expect(placed_at).not.toBeNull();
-    const time = page.locator(".message.is-out time");
-    expect(await time.getAttribute("datetime")).toBe(placed_at);
-  },
-);
+longTest("a scheduled message shows when its time came, once it has", async ({ skip }) => {
+  const { shop, url, page } = await openInbox(skip);
+  const from = "+14155550100";
+  const { conversation_id: id } = await shop.sandbox.inbound({ from, body: "Hello?" });
+  const send_at = new Date(Date.now() + 3_600_000).toISOString();
+  const { id: later } = await shop.messages.send({ to: from, body: "A reminder", send_at });
+  await page.goto(`${url}#/all/${id}`);
+  await page.getByText("A reminder").first().waitFor();
+  await shop.messages.edit(later, { send_at: new Date().toISOString() });
+  await page.locator(".message.is-out[data-status=delivered]").waitFor();
+  const { placed_at } = await shop.messages.get(later);
+  expect(placed_at).not.toBeNull();
+  const time = page.locator(".message.is-out time");
+  expect(await time.getAttribute("datetime")).toBe(placed_at);
+});
 
-test.runIf(isLong)(
-  "a thread has all notes of a conversation, however many there are",
-  async ({ skip }) => {
-    const { shop, url, page, faults } = await openInbox(skip);
-    const receive = (body: string) => shop.sandbox.inbound({ from: "+14155550100", body });
-    const { conversation_id: id } = await receive("First");
-    await receive("Second");
-    const notes = Array.from({ length: 230 }, (_, i) => `Note ${i}.`);
-    for (const body of notes) await shop.conversations.addNote(id, { body });
-    await receive("Last");
-    await page.goto(`${url}#/all/${id}`);
-    await page.locator(".entry", { hasText: "Last" }).waitFor();
-    await page.locator(".entry", { hasText: "Note 229." }).waitFor();
-    const start = page.locator(".thread", { hasText: "The beginning of the conversation" });
-    // Nothing of what is still to be loaded may be missing between the entries.
-    expect(await start.count()).toBe(0);
-    await expect
-      .poll(async () => {
-        await page.evaluate("document.querySelector('.thread').scrollTop = 0");
-        return start.count();
-      })
-      .toBe(1);
-    const texts = await page.locator(".entry").allTextContents();
-    const found = texts.map((text) => /First|Second|Last|Note \d+\./.exec(text)?.[0]);
-    expect(found).toEqual(["First", "Second", ...notes, "Last"]);
-    expect(faults).toEqual([]);
-  },
-);
+longTest("a thread has all notes of a conversation, however many there are", async ({ skip }) => {
+  const { shop, url, page, faults } = await openInbox(skip);
+  const receive = (body: string) => shop.sandbox.inbound({ from: "+14155550100", body });
+  const { conversation_id: id } = await receive("First");
+  await receive("Second");
+  const notes = Array.from({ length: 230 }, (_, i) => `Note ${i}.`);
+  for (const body of notes) await shop.conversations.addNote(id, { body });
+  await receive("Last");
+  await page.goto(`${url}#/all/${id}`);
+  await page.locator(".entry", { hasText: "Last" }).waitFor();
+  await page.locator(".entry", { hasText: "Note 229." }).waitFor();
+  const start = page.locator(".thread", { hasText: "The beginning of the conversation" });
+  // Nothing of what is still to be loaded may be missing between the entries.
+  expect(await start.count()).toBe(0);
+  await expect
+    .poll(async () => {
+      await page.evaluate("document.querySelector('.thread').scrollTop = 0");
+      return start.count();
+    })
+    .toBe(1);
+  const texts = await page.locator(".entry").allTextContents();
+  const found = texts.map((text) => /First|Second|Last|Note \d+\./.exec(text)?.[0]);
+  expect(found).toEqual(["First", "Second", ...notes, "Last"]);
+  expect(faults).toEqual([]);
+});

@@ -7,7 +7,7 @@ import { sqlite } from "../../adapters/storage/sqlite/index.ts";
 import { inboxHandler } from "../../adapters/web/inbox/server/index.ts";
 import { scratch } from "../cli/tidings.ts";
 import { newContext } from "../support/browser/chromium.ts";
-import { cases, isLong } from "../support/runs.ts";
+import { cases, isLong, longTest } from "../support/runs.ts";
 import { faultsOf, show } from "./faults.ts";
 import { fullConversation } from "./inbox-shop.ts";
 import { pictures } from "./pictures.ts";
@@ -202,7 +202,7 @@ async function pictureOf(element: Locator): Promise<Buffer> {
   return element.page().screenshot({ clip });
 }
 
-test.runIf(isLong)(
+longTest(
   "a server that is gone moves nothing on the page, and its successor gets what was typed",
   async ({ skip }) => {
     const file = join(await scratch(), "shop.db");
@@ -333,7 +333,7 @@ test("a session that ends while a person writes keeps the text for that person, 
   await page.locator(".message.is-out[data-status=delivered]", { hasText: "until six." }).waitFor();
 });
 
-test.runIf(isLong)(
+longTest(
   "what a person does is not done in the name of another, who signed in meanwhile in another tab",
   async ({ skip }) => {
     const { engine, shop, authorize } = await newShop();
@@ -398,7 +398,7 @@ const deeds: readonly {
   },
 ];
 
-test.runIf(isLong).for(deeds)(
+longTest.for(deeds)(
   "an answer to the session that has ended does not end the one that followed, and a person can still $what",
   async ({ path, act, isDone }, { skip }) => {
     const { engine, shop, authorize } = await newShop({ http: { client: pictures } });

@@ -1,6 +1,6 @@
 /** To whom a message goes that a person sends later. */
 import { expect, test, type TestContext } from "vitest";
-import { isLong } from "../support/runs.ts";
+import { longTest } from "../support/runs.ts";
 import { openInbox } from "./shop-pages.ts";
 
 const phone = "+14155550100";
@@ -39,7 +39,7 @@ test("a message that is sent later goes to the number that the contact wrote fro
   await expect.poll(scheduled).toEqual([[other, "Good morning!"]]);
 });
 
-test.runIf(isLong)(
+longTest(
   "an opt-out of another number of the contact does not keep a person from answering",
   async ({ skip }) => {
     const { shop, page, contactId, write, scheduled } = await openTwoNumbers(skip);

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { inboxHandler } from "../../adapters/web/inbox/server/index.ts";
 import type { KeyScope } from "../../src/index.ts";
 import { newContext } from "../support/browser/chromium.ts";
-import { isLong } from "../support/runs.ts";
+import { longTest } from "../support/runs.ts";
 import { faultsOf, show } from "./faults.ts";
 import { inboundText, kim, newShop, newTab, openInbox, servePage } from "./shop-pages.ts";
 
@@ -30,7 +30,7 @@ test("a person without rights gets no part of the page that only fails, and no b
   expect(await button("Try again").count()).toBe(0);
 });
 
-test.runIf(isLong)(
+longTest(
   "a person who may not read conversations gets the contacts, and nothing that would be refused",
   async ({ skip }) => {
     const { shop, url, page, faults } = await openInbox(skip, { without: ["conversations:read"] });
@@ -61,7 +61,7 @@ test.runIf(isLong)(
   },
 );
 
-test.runIf(isLong)(
+longTest(
   "a conversation that is not there leaves no empty place for its contact, and an empty list nothing to select",
   async ({ skip }) => {
     const { shop, url, page } = await openInbox(skip, { size: { width: 1280, height: 800 } });
@@ -80,7 +80,7 @@ test.runIf(isLong)(
   },
 );
 
-test.runIf(isLong)(
+longTest(
   "an address with an unknown view says so, and leads back to the conversations",
   async ({ skip }) => {
     const { shop, url, page, faults } = await openInbox(skip);
@@ -109,7 +109,7 @@ test.runIf(isLong)(
   },
 );
 
-test.runIf(isLong)(
+longTest(
   "a list that went while the pointer was on it is not held still when it is back",
   async ({ skip }) => {
     const { shop, url, page } = await openInbox(skip);

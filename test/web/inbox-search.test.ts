@@ -1,6 +1,6 @@
 /** What a person who searches in the inbox finds, and where each result leads. */
 import { expect, test } from "vitest";
-import { isLong } from "../support/runs.ts";
+import { longTest } from "../support/runs.ts";
 import { show } from "./faults.ts";
 import { kim, openInbox } from "./shop-pages.ts";
 
@@ -41,36 +41,33 @@ test("a search finds conversations everywhere and marks their state, or only in 
   expect(faults).toEqual([]);
 });
 
-test.runIf(isLong)(
-  "a search shows the words that it found, and leads to their message",
-  async ({ skip }) => {
-    const { shop, url, page, faults } = await openInbox(skip);
-    const from = "+14155550100";
-    const long = `Good morning. ${"I have a question. ".repeat(10)}Can I get a refund for it?`;
-    const { conversation_id: id } = await shop.sandbox.inbound({ from, body: long });
-    await shop.conversations.reply(id, { body: "Of course.", author_id: kim.id });
-    for (let i = 0; i < 60; i++) await shop.sandbox.inbound({ from, body: `Thanks ${i}` });
-    await page.goto(url);
-    await page.locator(".row", { hasText: "Thanks 59" }).waitFor();
-    await page.keyboard.press("/");
-    await page.keyboard.type("REFU get");
-    const row = page.locator(".row", { hasText: "refund" });
-    // On a slow machine the search begins with the first of the words.
-    await expect.poll(() => row.locator("mark").allTextContents()).toEqual(["get", "refu"]);
-    expect(await row.locator(".row-preview").textContent()).toMatch(
-      /^….{0,24}get a refund for it\?$/,
-    );
-    await row.click();
-    await page.locator(".entry.is-marked", { hasText: "refund" }).waitFor();
-    // Without the search, the list shows the last message again.
-    await page.getByRole("button", { name: "Clear the search" }).click();
-    await page.locator(".row", { hasText: "Thanks 59" }).waitFor();
-    expect(await page.locator("mark").count()).toBe(0);
-    expect(faults).toEqual([]);
-  },
-);
+longTest("a search shows the words that it found, and leads to their message", async ({ skip }) => {
+  const { shop, url, page, faults } = await openInbox(skip);
+  const from = "+14155550100";
+  const long = `Good morning. ${"I have a question. ".repeat(10)}Can I get a refund for it?`;
+  const { conversation_id: id } = await shop.sandbox.inbound({ from, body: long });
+  await shop.conversations.reply(id, { body: "Of course.", author_id: kim.id });
+  for (let i = 0; i < 60; i++) await shop.sandbox.inbound({ from, body: `Thanks ${i}` });
+  await page.goto(url);
+  await page.locator(".row", { hasText: "Thanks 59" }).waitFor();
+  await page.keyboard.press("/");
+  await page.keyboard.type("REFU get");
+  const row = page.locator(".row", { hasText: "refund" });
+  // On a slow machine the search begins with the first of the words.
+  await expect.poll(() => row.locator("mark").allTextContents()).toEqual(["get", "refu"]);
+  expect(await row.locator(".row-preview").textContent()).toMatch(
+    /^….{0,24}get a refund for it\?$/,
+  );
+  await row.click();
+  await page.locator(".entry.is-marked", { hasText: "refund" }).waitFor();
+  // Without the search, the list shows the last message again.
+  await page.getByRole("button", { name: "Clear the search" }).click();
+  await page.locator(".row", { hasText: "Thanks 59" }).waitFor();
+  expect(await page.locator("mark").count()).toBe(0);
+  expect(faults).toEqual([]);
+});
 
-test.runIf(isLong)(
+longTest(
   "each result that a person opens leads to its message, also if they left the one before too soon",
   async ({ skip }) => {
     const { shop, url, page } = await openInbox(skip);

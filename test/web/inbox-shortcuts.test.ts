@@ -1,11 +1,11 @@
 /** The keys of the inbox: what each does, and when it does nothing. */
 import { expect, test } from "vitest";
-import { isLong } from "../support/runs.ts";
+import { longTest } from "../support/runs.ts";
 import { openConversation, openInbox } from "./shop-pages.ts";
 
 const focused = `document.activeElement?.labels?.[0]?.textContent`;
 
-test.runIf(isLong)(
+longTest(
   "conversations that a person passes by with a key held down are not loaded",
   async ({ skip }) => {
     const { shop, url, page, faults } = await openInbox(skip);
@@ -65,7 +65,7 @@ test("a reply is sent from its field, and not while the person types in another 
   expect(faults).toEqual([]);
 });
 
-test.runIf(isLong)(
+longTest(
   "Escape that cancels the text of an input method keeps the field, its text and its list",
   async ({ skip }) => {
     const { page, faults } = await openConversation(skip);
@@ -86,7 +86,7 @@ test.runIf(isLong)(
   },
 );
 
-test.runIf(isLong)(
+longTest(
   "shortcuts are letters also on a keyboard of another script, and with Caps Lock",
   async ({ skip }) => {
     const { page, faults } = await openConversation(skip);
@@ -111,39 +111,36 @@ test.runIf(isLong)(
   },
 );
 
-test.runIf(isLong)(
-  "a list that a shortcut opened leaves the focus where it was",
-  async ({ skip }) => {
-    const { shop, page, faults, id } = await openConversation(skip);
-    await page.locator(".message").waitFor();
-    const list = page.getByRole("listbox");
-    for (const end of ["Escape", "Enter"]) {
-      await page.keyboard.press("a");
-      await list.waitFor();
-      await page.keyboard.press(end);
-      await list.waitFor({ state: "detached" });
-      // One more Enter must not press the button that closes the conversation.
-      expect([end, await page.evaluate("document.activeElement.tagName")]).toEqual([end, "BODY"]);
-    }
-    await expect
-      .poll(async () => (await shop.conversations.get(id)).assignee)
-      .toMatchObject({ id: "kim" });
-    // If an element had the focus before, it has the focus again.
-    const row = page.locator(".row");
-    await row.focus();
-    await page.keyboard.press("s");
+longTest("a list that a shortcut opened leaves the focus where it was", async ({ skip }) => {
+  const { shop, page, faults, id } = await openConversation(skip);
+  await page.locator(".message").waitFor();
+  const list = page.getByRole("listbox");
+  for (const end of ["Escape", "Enter"]) {
+    await page.keyboard.press("a");
     await list.waitFor();
-    await page.getByRole("option", { name: "At a date and time" }).click();
-    const dialog = page.getByRole("dialog");
-    await dialog.waitFor();
-    await page.keyboard.press("Escape");
-    await dialog.waitFor({ state: "detached" });
-    expect(await page.evaluate("document.activeElement.className")).toContain("row");
-    expect(faults).toEqual([]);
-  },
-);
+    await page.keyboard.press(end);
+    await list.waitFor({ state: "detached" });
+    // One more Enter must not press the button that closes the conversation.
+    expect([end, await page.evaluate("document.activeElement.tagName")]).toEqual([end, "BODY"]);
+  }
+  await expect
+    .poll(async () => (await shop.conversations.get(id)).assignee)
+    .toMatchObject({ id: "kim" });
+  // If an element had the focus before, it has the focus again.
+  const row = page.locator(".row");
+  await row.focus();
+  await page.keyboard.press("s");
+  await list.waitFor();
+  await page.getByRole("option", { name: "At a date and time" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.waitFor();
+  await page.keyboard.press("Escape");
+  await dialog.waitFor({ state: "detached" });
+  expect(await page.evaluate("document.activeElement.className")).toContain("row");
+  expect(faults).toEqual([]);
+});
 
-test.runIf(isLong)("a panel takes keys from the moment it is shown", async ({ skip }) => {
+longTest("a panel takes keys from the moment it is shown", async ({ skip }) => {
   const { page, faults } = await openConversation(skip);
   await page.locator(".message").waitFor();
   const active = (what: string) => page.evaluate(`document.activeElement.${what}`);

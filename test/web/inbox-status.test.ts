@@ -6,7 +6,7 @@ import { inboxHandler } from "../../adapters/web/inbox/server/index.ts";
 import { newContext } from "../support/browser/chromium.ts";
 import { accepted, busy, carrier, lost, refused } from "../support/engines/carrier.ts";
 import { eventually } from "../support/eventually.ts";
-import { isLong } from "../support/runs.ts";
+import { longTest } from "../support/runs.ts";
 import { accessibilityFaults, kim, newShop, newTab, servePage } from "./shop-pages.ts";
 
 const laptop = { width: 1280, height: 800 };
@@ -100,7 +100,7 @@ const cutMarks = `[...document.querySelectorAll(".row-status .truncate")]
   .filter((each) => each.scrollWidth > each.clientWidth)
   .map((each) => each.textContent)`;
 
-test.runIf(isLong)(
+longTest(
   "the list marks a last message that waits, failed or was not delivered",
   async ({ skip }) => {
     const there = await inbox(skip);
@@ -182,7 +182,7 @@ test("the mark of a last message follows its status without a reload", async ({ 
   expect(faults).toEqual([]);
 });
 
-test.runIf(isLong)(
+longTest(
   "a message for later that is canceled says so, also if the page has loaded only such messages",
   async ({ skip }) => {
     const { shop, url, page } = await inbox(skip);

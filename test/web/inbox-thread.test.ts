@@ -1,10 +1,10 @@
 /** The messages of an open conversation during and after an outage. */
 import { expect, test } from "vitest";
 import { eventually } from "../support/eventually.ts";
-import { isLong } from "../support/runs.ts";
+import { longTest } from "../support/runs.ts";
 import { openConversation, openInbox } from "./shop-pages.ts";
 
-test.runIf(isLong)(
+longTest(
   "a thread has no gap after an outage in which more came than a page has",
   async ({ skip }) => {
     const { shop, url, stop, restart, page } = await openInbox(skip);
@@ -38,7 +38,7 @@ test.runIf(isLong)(
   },
 );
 
-test.runIf(isLong)(
+longTest(
   "a thread has no gap if a reader scrolled back while the missed messages were read",
   async ({ skip }) => {
     const { shop, url, stop, restart, page } = await openInbox(skip);
@@ -103,7 +103,7 @@ test.runIf(isLong)(
   },
 );
 
-test.runIf(isLong)(
+longTest(
   "a message that is drawn before the event of a reader's scrolling does not scroll back",
   async ({ skip }) => {
     const { shop, url, page, faults } = await openInbox(skip);
@@ -137,7 +137,7 @@ test.runIf(isLong)(
   },
 );
 
-test.runIf(isLong)("what a reader sees moves only as far as they scroll", async ({ skip }) => {
+longTest("what a reader sees moves only as far as they scroll", async ({ skip }) => {
   const { shop, url, page, faults } = await openInbox(skip);
   let id = "";
   for (let i = 0; i < 90; i++) {
@@ -186,7 +186,7 @@ const scrollBack = `(async () => {
   return { steps, wrong };
 })()`;
 
-test.runIf(isLong)(
+longTest(
   "a key that is typed measures nothing and draws no message, wherever the reader is",
   async ({ skip }) => {
     const { shop, url, page } = await openInbox(skip);
@@ -211,32 +211,29 @@ test.runIf(isLong)(
   },
 );
 
-test.runIf(isLong)(
-  "older messages are drawn without those that are there already",
-  async ({ skip }) => {
-    const { shop, url, page } = await openInbox(skip);
-    let id = "";
-    for (let i = 0; i < 130; i++) {
-      id = (await shop.sandbox.inbound({ from: "+14155550100", body: `Message ${i}` }))
-        .conversation_id;
-    }
-    await page.goto(`${url}#/all/${id}`);
-    const entries = page.locator(".entry");
-    await expect.poll(() => entries.count()).toBe(40);
-    await page.locator(".row.is-unread").waitFor({ state: "detached" });
-    await page.evaluate(countWork);
-    const formatted: number[] = [];
-    for (const count of [80, 120]) {
-      await page.evaluate("window.formatted = 0");
-      await page.evaluate(scrollToTop(".thread"));
-      await expect.poll(() => entries.count()).toBe(count);
-      formatted.push(await page.evaluate<number>("formatted"));
-    }
-    const [second = 0, third = 0] = formatted;
-    expect(second).toBeGreaterThan(0);
-    expect(third).toBeLessThan(second + 20);
-  },
-);
+longTest("older messages are drawn without those that are there already", async ({ skip }) => {
+  const { shop, url, page } = await openInbox(skip);
+  let id = "";
+  for (let i = 0; i < 130; i++) {
+    id = (await shop.sandbox.inbound({ from: "+14155550100", body: `Message ${i}` }))
+      .conversation_id;
+  }
+  await page.goto(`${url}#/all/${id}`);
+  const entries = page.locator(".entry");
+  await expect.poll(() => entries.count()).toBe(40);
+  await page.locator(".row.is-unread").waitFor({ state: "detached" });
+  await page.evaluate(countWork);
+  const formatted: number[] = [];
+  for (const count of [80, 120]) {
+    await page.evaluate("window.formatted = 0");
+    await page.evaluate(scrollToTop(".thread"));
+    await expect.poll(() => entries.count()).toBe(count);
+    formatted.push(await page.evaluate<number>("formatted"));
+  }
+  const [second = 0, third = 0] = formatted;
+  expect(second).toBeGreaterThan(0);
+  expect(third).toBeLessThan(second + 20);
+});
 
 /** A script that counts what is measured of entries and fields, and the times that are drawn. */
 const countWork = `{
@@ -263,68 +260,59 @@ const countWork = `{
   });
 }`;
 
-test.runIf(isLong)(
-  "who replies sees the reply, however far back they have scrolled",
-  async ({ skip }) => {
-    const { shop, url, page } = await openInbox(skip);
-    let id = "";
-    for (let i = 0; i < 40; i++) {
-      const body = `Question ${i}`;
-      id = (await shop.sandbox.inbound({ from: "+14155550100", body })).conversation_id;
-    }
-    await page.goto(`${url}#/all/${id}`);
-    const text = (hasText: string) => page.locator(".message-text", { hasText });
-    await text("Question 39").waitFor();
-    await page.evaluate(scrollToTop(".thread"));
-    await page.locator(".composer-area").fill("An answer");
-    await page.locator(".composer-area").press("Control+Enter");
-    const toEnd =
-      "(({ scrollHeight, scrollTop, clientHeight }) => scrollHeight - scrollTop - clientHeight)";
-    await text("An answer").waitFor();
-    await expect
-      .poll(() => page.evaluate(`${toEnd}(document.querySelector(".thread"))`))
-      .toBeLessThan(2);
-  },
-);
+longTest("who replies sees the reply, however far back they have scrolled", async ({ skip }) => {
+  const { shop, url, page } = await openInbox(skip);
+  let id = "";
+  for (let i = 0; i < 40; i++) {
+    const body = `Question ${i}`;
+    id = (await shop.sandbox.inbound({ from: "+14155550100", body })).conversation_id;
+  }
+  await page.goto(`${url}#/all/${id}`);
+  const text = (hasText: string) => page.locator(".message-text", { hasText });
+  await text("Question 39").waitFor();
+  await page.evaluate(scrollToTop(".thread"));
+  await page.locator(".composer-area").fill("An answer");
+  await page.locator(".composer-area").press("Control+Enter");
+  const toEnd =
+    "(({ scrollHeight, scrollTop, clientHeight }) => scrollHeight - scrollTop - clientHeight)";
+  await text("An answer").waitFor();
+  await expect
+    .poll(() => page.evaluate(`${toEnd}(document.querySelector(".thread"))`))
+    .toBeLessThan(2);
+});
 
-test.runIf(isLong)(
-  "a file that breaks off while it is loaded is told as an outage",
-  async ({ skip }) => {
-    const { shop, url, breakOff, page } = await openInbox(skip);
-    const { conversation_id: id } = await shop.sandbox.inbound({
-      from: "+14155550100",
-      body: "My plant",
-      media: [{ url: "https://example.com/plant.jpg" }],
-    });
-    breakOff(/\/media\//);
-    await page.goto(`${url}#/all/${id}`);
-    const file = page.locator(".attachment-box");
-    await file.getByRole("button", { name: "Show" }).click();
-    await expect.poll(() => file.getByRole("alert").textContent()).toMatch(/does not respond/);
-  },
-);
+longTest("a file that breaks off while it is loaded is told as an outage", async ({ skip }) => {
+  const { shop, url, breakOff, page } = await openInbox(skip);
+  const { conversation_id: id } = await shop.sandbox.inbound({
+    from: "+14155550100",
+    body: "My plant",
+    media: [{ url: "https://example.com/plant.jpg" }],
+  });
+  breakOff(/\/media\//);
+  await page.goto(`${url}#/all/${id}`);
+  const file = page.locator(".attachment-box");
+  await file.getByRole("button", { name: "Show" }).click();
+  await expect.poll(() => file.getByRole("alert").textContent()).toMatch(/does not respond/);
+});
 
-test.runIf(isLong)(
-  "a message whose last change could not be read is read again",
-  async ({ skip }) => {
-    const { shop, page, id } = await openConversation(skip);
-    await page.locator(".message").waitFor();
-    const read = /v1\/messages\/msg_/;
-    await page.route(read, (route) =>
-      route.fulfill({ status: 503, contentType: "application/problem+json", body: "{}" }),
-    );
-    const { id: sent } = await shop.conversations.reply(id, {
-      body: "Until six.",
-      author_id: "lee",
-    });
-    await eventually(async () => expect((await shop.messages.get(sent)).status).toBe("delivered"));
-    // Events come in order. Once the page shows this one, it has tried to read the message.
-    await shop.sandbox.inbound({ from: "+14155550101", body: "Hello from Bob" });
-    await page.locator(".row", { hasText: "Hello from Bob" }).waitFor();
-    await page.unroute(read);
-    await page.locator(".message.is-out[data-status=delivered]").waitFor();
-  },
-);
+longTest("a message whose last change could not be read is read again", async ({ skip }) => {
+  const { shop, page, id } = await openConversation(skip);
+  await page.locator(".message").waitFor();
+  const read = /v1\/messages\/msg_/;
+  await page.route(read, (route) =>
+    route.fulfill({ status: 503, contentType: "application/problem+json", body: "{}" }),
+  );
+  const { id: sent } = await shop.conversations.reply(id, {
+    body: "Until six.",
+    author_id: "lee",
+  });
+  await eventually(async () => expect((await shop.messages.get(sent)).status).toBe("delivered"));
+  // Events come in order. Once the page shows this one, it has tried to read the message.
+  await shop.sandbox.inbound({ from: "+14155550101", body: "Hello from Bob" });
+  await page.locator(".row", { hasText: "Hello from Bob" }).waitFor();
+  await page.unroute(read);
+  await page.locator(".message.is-out[data-status=delivered]").waitFor();
+});
 
 test("a message that is redacted loses its text without a reload, and so does the list", async ({
   skip,
@@ -347,7 +335,7 @@ test("a message that is redacted loses its text without a reload, and so does th
   await expect.poll(() => page.getByText("Card 4111").count()).toBe(0);
 });
 
-test.runIf(isLong)(
+longTest(
   "an old message that is redacted does not appear above those that are loaded",
   async ({ skip }) => {
     const { shop, url, page } = await openInbox(skip);
@@ -382,7 +370,7 @@ test("a redacted message leaves the results of a search, too", async ({ skip }) 
   expect(await page.getByText("4111").count()).toBe(0);
 });
 
-test.runIf(isLong)(
+longTest(
   "what was made from a redacted message is read again: the hand-off and the observations",
   async ({ skip }) => {
     const { shop, url, page } = await openInbox(skip);
@@ -415,7 +403,7 @@ test.runIf(isLong)(
   },
 );
 
-test.runIf(isLong)(
+longTest(
   "a message that is scheduled stands at the end, and where it was canceled after that",
   async ({ skip }) => {
     const { shop, url, page } = await openInbox(skip);

@@ -1,6 +1,6 @@
 /** What a person wrote in the inbox and nobody has: drafts, and messages that failed. */
 import { expect, onTestFinished, test, type TestContext } from "vitest";
-import { isLong } from "../support/runs.ts";
+import { longTest } from "../support/runs.ts";
 import { openConversation, openInbox, waitForQuota } from "./shop-pages.ts";
 
 /** Opens one conversation in two tabs. */
@@ -17,7 +17,7 @@ async function openTwoTabs(skip: TestContext["skip"]) {
   return { shop, url, id, page, second };
 }
 
-test.runIf(isLong)(
+longTest(
   "a message that fails after its author went on is told, marked in the list, and one click away",
   async ({ skip }) => {
     const { shop, url, page, refuse } = await openInbox(skip);
@@ -87,7 +87,7 @@ test.runIf(isLong)(
   },
 );
 
-test.runIf(isLong)(
+longTest(
   "two tabs have one draft, and what one of them sends is gone in the other",
   async ({ skip }) => {
     const { shop, id, page, second } = await openTwoTabs(skip);
@@ -107,25 +107,20 @@ test.runIf(isLong)(
   },
 );
 
-test.runIf(isLong)(
-  "each message of a long outage stays, however many they are",
-  async ({ skip }) => {
-    const { page, refuse } = await openConversation(skip);
-    const area = page.locator(".composer-area");
-    await page.locator(".message").waitFor();
-    refuse(/messages$/);
-    const written = Array.from({ length: 22 }, (_, index) => `Answer ${index}.`);
-    for (const body of written) {
-      await area.fill(body);
-      await area.press("Control+Enter");
-      await page.locator(".message.is-out", { hasText: body }).waitFor();
-    }
-    await page.reload();
-    await expect
-      .poll(() => page.locator(".message.is-out .bubble").allInnerTexts())
-      .toEqual(written);
-  },
-);
+longTest("each message of a long outage stays, however many they are", async ({ skip }) => {
+  const { page, refuse } = await openConversation(skip);
+  const area = page.locator(".composer-area");
+  await page.locator(".message").waitFor();
+  refuse(/messages$/);
+  const written = Array.from({ length: 22 }, (_, index) => `Answer ${index}.`);
+  for (const body of written) {
+    await area.fill(body);
+    await area.press("Control+Enter");
+    await page.locator(".message.is-out", { hasText: body }).waitFor();
+  }
+  await page.reload();
+  await expect.poll(() => page.locator(".message.is-out .bubble").allInnerTexts()).toEqual(written);
+});
 
 test("a note that is being written never becomes a reply, and neither is lost", async ({
   skip,
@@ -159,7 +154,7 @@ test("a note that is being written never becomes a reply, and neither is lost", 
   expect(await area(page).inputValue()).toBe("");
 });
 
-test.runIf(isLong)(
+longTest(
   "a message whose tab was closed while it sent can be sent from another tab",
   async ({ skip }) => {
     const { url, page, second } = await openTwoTabs(skip);
@@ -177,7 +172,7 @@ test.runIf(isLong)(
   },
 );
 
-test.runIf(isLong)(
+longTest(
   "a tab that is opened while another sends shows the message as being sent",
   async ({ skip }) => {
     const { shop, url, id, page, second } = await openTwoTabs(skip);
@@ -201,7 +196,7 @@ test.runIf(isLong)(
   },
 );
 
-test.runIf(isLong)(
+longTest(
   "a message that was refused and then sent is not sent again from another tab",
   async ({ skip }) => {
     const { shop, url, id, page, second } = await openTwoTabs(skip);
@@ -242,7 +237,7 @@ test.runIf(isLong)(
   },
 );
 
-test.runIf(isLong)(
+longTest(
   "a message that arrives before the answer to its request is shown once, also if the answer is lost",
   async ({ skip }) => {
     const { page } = await openConversation(skip);
@@ -272,7 +267,7 @@ test.runIf(isLong)(
   },
 );
 
-test.runIf(isLong)(
+longTest(
   "a message that was not delivered is written again, and keeps what the person is writing",
   async ({ skip }) => {
     const { shop, url, page, faults } = await openInbox(skip);
@@ -295,7 +290,7 @@ test.runIf(isLong)(
   },
 );
 
-test.runIf(isLong)(
+longTest(
   "the drafts that were used last stay, also in a browser that stores nothing",
   async ({ skip }) => {
     const { shop, url, page } = await openInbox(skip);

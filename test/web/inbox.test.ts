@@ -4,7 +4,7 @@ import { expect, onTestFinished, test, type TestContext } from "vitest";
 import { inboxHandler } from "../../adapters/web/inbox/server/index.ts";
 import { newContext } from "../support/browser/chromium.ts";
 import { eventually } from "../support/eventually.ts";
-import { isLong } from "../support/runs.ts";
+import { isLong, longTest } from "../support/runs.ts";
 import { hostileTexts } from "./hostile-texts.ts";
 import { accessibilityFaults, inboundText, kim, newShop, newTab, servePage } from "./shop-pages.ts";
 
@@ -103,42 +103,39 @@ test("a person answers, labels, assigns, snoozes and closes with the keyboard al
   if (isLong) expect(await accessibilityFaults(page)).toEqual([]);
 });
 
-test.runIf(isLong)(
-  "everything is reachable on 320 px, whatever strangers write",
-  async ({ skip }) => {
-    const { shop, server, page, faults } = await inbox(skip, { width: 320, height: 640 });
-    await page.emulateMedia({ colorScheme: "dark" });
-    const phone = "+14155550100";
-    const longest = hostileTexts
-      .filter((text) => text.length > 200)
-      .map((text) => text.slice(0, 1600));
-    const [name = "", note = ""] = longest.map((text) => Array.from(text).slice(0, 200).join(""));
-    await shop.contacts.create({ phone, name, attributes: { hostile: note } });
-    const { conversation_id: id } = await shop.sandbox.inbound({ from: phone, body: name });
-    await shop.conversations.setLabels(id, [name.slice(0, 64)]);
-    await shop.conversations.addNote(id, { body: note });
-    for (const body of longest) await shop.sandbox.inbound({ from: phone, body });
+longTest("everything is reachable on 320 px, whatever strangers write", async ({ skip }) => {
+  const { shop, server, page, faults } = await inbox(skip, { width: 320, height: 640 });
+  await page.emulateMedia({ colorScheme: "dark" });
+  const phone = "+14155550100";
+  const longest = hostileTexts
+    .filter((text) => text.length > 200)
+    .map((text) => text.slice(0, 1600));
+  const [name = "", note = ""] = longest.map((text) => Array.from(text).slice(0, 200).join(""));
+  await shop.contacts.create({ phone, name, attributes: { hostile: note } });
+  const { conversation_id: id } = await shop.sandbox.inbound({ from: phone, body: name });
+  await shop.conversations.setLabels(id, [name.slice(0, 64)]);
+  await shop.conversations.addNote(id, { body: note });
+  for (const body of longest) await shop.sandbox.inbound({ from: phone, body });
 
-    await page.goto(server.url);
-    await page.locator(".row").click();
-    await page.locator(".message").nth(longest.length).waitFor();
-    const overflow = "document.documentElement.scrollWidth > innerWidth";
-    expect(await page.evaluate(overflow)).toBe(false);
-    expect(await accessibilityFaults(page)).toEqual([]);
+  await page.goto(server.url);
+  await page.locator(".row").click();
+  await page.locator(".message").nth(longest.length).waitFor();
+  const overflow = "document.documentElement.scrollWidth > innerWidth";
+  expect(await page.evaluate(overflow)).toBe(false);
+  expect(await accessibilityFaults(page)).toEqual([]);
 
-    await page.getByRole("button", { name: "Contact panel" }).click();
-    await page.getByRole("complementary", { name: "Contact" }).getByText(note).waitFor();
-    expect(await page.evaluate(overflow)).toBe(false);
-    await page.getByRole("button", { name: "Hide the contact" }).click();
-    await page.getByRole("link", { name: "Back to the list" }).click();
-    await page.locator(".row").waitFor();
-    expect(await page.evaluate(overflow)).toBe(false);
-    expect(await accessibilityFaults(page)).toEqual([]);
-    expect(faults).toEqual([]);
-  },
-);
+  await page.getByRole("button", { name: "Contact panel" }).click();
+  await page.getByRole("complementary", { name: "Contact" }).getByText(note).waitFor();
+  expect(await page.evaluate(overflow)).toBe(false);
+  await page.getByRole("button", { name: "Hide the contact" }).click();
+  await page.getByRole("link", { name: "Back to the list" }).click();
+  await page.locator(".row").waitFor();
+  expect(await page.evaluate(overflow)).toBe(false);
+  expect(await accessibilityFaults(page)).toEqual([]);
+  expect(faults).toEqual([]);
+});
 
-test.runIf(isLong)(
+longTest(
   "tabs share one stream, which goes on in another tab when its tab is closed",
   async ({ skip }) => {
     const { shop, server, page } = await inbox(skip);
@@ -203,7 +200,7 @@ test("two people see at once what the other does to a conversation, and keep wha
   expect([...faults, ...other.faults]).toEqual([]);
 });
 
-test.runIf(isLong)(
+longTest(
   "the open conversation joins no view that it does not belong to, and leaves none while it is open",
   async ({ skip }) => {
     const { shop, server, page } = await inbox(skip);
@@ -237,7 +234,7 @@ test.runIf(isLong)(
   },
 );
 
-test.runIf(isLong)(
+longTest(
   "an answer that comes late does not bring back what events have changed since",
   async ({ skip }) => {
     const { shop, server, page } = await inbox(skip);
@@ -276,7 +273,7 @@ test.runIf(isLong)(
   },
 );
 
-test.runIf(isLong)(
+longTest(
   "a conversation that changes while the list is loaded is in the list once",
   async ({ skip }) => {
     const { shop, server, page } = await inbox(skip);
@@ -302,7 +299,7 @@ test.runIf(isLong)(
   },
 );
 
-test.runIf(isLong)(
+longTest(
   "a conversation that a colleague closes before the events are followed leaves the list",
   async ({ skip }) => {
     const { shop, server, page } = await inbox(skip);
@@ -320,7 +317,7 @@ test.runIf(isLong)(
   },
 );
 
-test.runIf(isLong)(
+longTest(
   "an open conversation that a colleague closes before the events are followed can be reopened",
   async ({ skip }) => {
     const { shop, server, page } = await inbox(skip);
@@ -336,7 +333,7 @@ test.runIf(isLong)(
   },
 );
 
-test.runIf(isLong)(
+longTest(
   "a hand-off and a changed contact are shown although they precede the stream of events",
   async ({ skip }) => {
     const { shop, server, page } = await inbox(skip);
@@ -354,24 +351,21 @@ test.runIf(isLong)(
   },
 );
 
-test.runIf(isLong)(
-  "what could not be loaded is loaded when the server answers again",
-  async ({ skip }) => {
-    const { shop, server, page } = await inbox(skip);
-    const { conversation_id: id } = await inboundText(shop);
-    await shop.conversations.addNote(id, { body: "Regular customer" });
-    const parts = /\/(notes|observations|consents|sentiment)\b/;
-    await page.route(parts, (route) => route.abort());
-    await page.goto(`${server.url}#/all/${id}`);
-    const retry = page.getByRole("button", { name: "Try again" });
-    await retry.first().waitFor();
-    await page.unroute(parts);
-    await page.locator(".note", { hasText: "Regular customer" }).waitFor();
-    await expect.poll(() => retry.count()).toBe(0);
-  },
-);
+longTest("what could not be loaded is loaded when the server answers again", async ({ skip }) => {
+  const { shop, server, page } = await inbox(skip);
+  const { conversation_id: id } = await inboundText(shop);
+  await shop.conversations.addNote(id, { body: "Regular customer" });
+  const parts = /\/(notes|observations|consents|sentiment)\b/;
+  await page.route(parts, (route) => route.abort());
+  await page.goto(`${server.url}#/all/${id}`);
+  const retry = page.getByRole("button", { name: "Try again" });
+  await retry.first().waitFor();
+  await page.unroute(parts);
+  await page.locator(".note", { hasText: "Regular customer" }).waitFor();
+  await expect.poll(() => retry.count()).toBe(0);
+});
 
-test.runIf(isLong)(
+longTest(
   "what broke off while it was loaded is told as an outage, and loaded again",
   async ({ skip }) => {
     const { shop, server, page } = await inbox(skip);
@@ -390,7 +384,7 @@ test.runIf(isLong)(
   },
 );
 
-test.runIf(isLong)(
+longTest(
   "on a developer's machine, the printed token opens the page and a wrong one does not",
   async ({ skip }) => {
     const { engine } = await newShop();
@@ -410,7 +404,7 @@ test.runIf(isLong)(
   },
 );
 
-test.runIf(isLong)(
+longTest(
   "who goes elsewhere while a conversation is being closed stays there",
   async ({ skip }) => {
     const { shop, server, page } = await inbox(skip);

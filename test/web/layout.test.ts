@@ -7,7 +7,7 @@ import { consoleHandler } from "../../adapters/web/console/server/index.ts";
 import { inboxHandler } from "../../adapters/web/inbox/server/index.ts";
 import { newContext } from "../support/browser/chromium.ts";
 import { eventually } from "../support/eventually.ts";
-import { isLong } from "../support/runs.ts";
+import { longTest } from "../support/runs.ts";
 import {
   accessibilityFaults,
   inboundText,
@@ -53,7 +53,7 @@ test("the composer says on every screen that a reply takes the conversation from
   expect(right).toBeLessThan(phone.width);
 });
 
-test.runIf(isLong)(
+longTest(
   "names in every script stand beside their pictures, and an outage hides no part of the work",
   async ({ skip }) => {
     const { shop, page, url, stop } = await openInbox(skip, { size: laptop });
@@ -131,7 +131,7 @@ async function isInSight(page: Page, element: Locator): Promise<boolean> {
   return x >= 0 && right <= (page.viewportSize()?.width ?? 0);
 }
 
-test.runIf(isLong)(
+longTest(
   "long inputs of an approval leave room for the rest, and a phone shows the states of messages",
   async ({ skip }) => {
     const { agents } = standard();
@@ -174,7 +174,7 @@ test.runIf(isLong)(
   },
 );
 
-test.runIf(isLong)("each file of a message has its name and its host", async ({ skip }) => {
+longTest("each file of a message has its name and its host", async ({ skip }) => {
   const { shop, url, page } = await openInbox(skip, { size: phone });
   const { conversation_id: id } = await shop.sandbox.inbound({
     from: "+14155550100",
@@ -190,24 +190,21 @@ test.runIf(isLong)("each file of a message has its name and its host", async ({ 
   expect(await files.getByText("example.com").count()).toBe(3);
 });
 
-test.runIf(isLong)(
-  "a conversation can be assigned to the agents that are enabled",
-  async ({ skip }) => {
-    const { shop, url, page } = await openInbox(skip, { size: laptop });
-    const { conversation_id: id } = await inboundText(shop, "Hi");
-    for (const name of ["Bea", "Max"]) {
-      const settings = { instructions: "Help.", channels: ["sms" as const] };
-      await shop.agents.create({ name, ...settings, enabled: name === "Bea" });
-    }
-    await page.goto(`${url}#/all/${id}`);
-    await page.getByRole("button", { name: "Close" }).waitFor();
-    await page.keyboard.press("a");
-    await page.getByRole("option", { name: "Bea" }).waitFor();
-    expect(await page.getByRole("option", { name: "Max" }).count()).toBe(0);
-  },
-);
+longTest("a conversation can be assigned to the agents that are enabled", async ({ skip }) => {
+  const { shop, url, page } = await openInbox(skip, { size: laptop });
+  const { conversation_id: id } = await inboundText(shop, "Hi");
+  for (const name of ["Bea", "Max"]) {
+    const settings = { instructions: "Help.", channels: ["sms" as const] };
+    await shop.agents.create({ name, ...settings, enabled: name === "Bea" });
+  }
+  await page.goto(`${url}#/all/${id}`);
+  await page.getByRole("button", { name: "Close" }).waitFor();
+  await page.keyboard.press("a");
+  await page.getByRole("option", { name: "Bea" }).waitFor();
+  expect(await page.getByRole("option", { name: "Max" }).count()).toBe(0);
+});
 
-test.runIf(isLong)(
+longTest(
   "all people of a large account have their names, and are offered in the order of these",
   async ({ skip }) => {
     const { shop, url, page } = await openInbox(skip, { size: laptop });
@@ -235,7 +232,7 @@ test.runIf(isLong)(
   },
 );
 
-test.runIf(isLong)(
+longTest(
   "what could not be loaded about a contact is not called nothing, and is loaded by a click",
   async ({ skip }) => {
     const { shop, url, page } = await openInbox(skip, { size: { width: 1440, height: 900 } });
@@ -262,7 +259,7 @@ test.runIf(isLong)(
   },
 );
 
-test.runIf(isLong)(
+longTest(
   "people keep their names although a page of them fails, and get those that are missing later",
   async ({ skip }) => {
     const { shop, url, page } = await openInbox(skip, { size: laptop });
@@ -290,7 +287,7 @@ test.runIf(isLong)(
   },
 );
 
-test.runIf(isLong)(
+longTest(
   "a very long name takes one line above its messages, on every screen",
   async ({ skip }) => {
     const { shop, url, page } = await openInbox(skip, { size: laptop });
@@ -342,7 +339,7 @@ test("only the parts of a page scroll, and not the page", async ({ skip }) => {
   expect(await scrolled()).toBe(0);
 });
 
-test.runIf(isLong)(
+longTest(
   "an attempt that the carrier accepted does not tell what went wrong later",
   async ({ skip }) => {
     const made = await newShop();
@@ -367,7 +364,7 @@ test.runIf(isLong)(
   },
 );
 
-test.runIf(isLong)(
+longTest(
   "an attempt whose answer was lost is not called refused once a look-up has settled it",
   async ({ skip }) => {
     const { clock, random } = simulated({ seed: 1 });
@@ -408,21 +405,18 @@ test.runIf(isLong)(
   },
 );
 
-test.runIf(isLong)(
-  "the name of the local operator has one line in both pages",
-  async ({ skip }) => {
-    const engine = await startEngine();
-    const { page } = await newTab(await newContext(skip), laptop);
-    for (const mounted of [inboxHandler(engine), consoleHandler(engine)]) {
-      const { other, token } = await servePage(mounted);
-      await page.goto(`${other}#token=${token}`);
-      const name = page.locator(".rail-name", { hasText: "Local operator" });
-      await name.waitFor();
-      const lines = "getComputedStyle(each).lineHeight.replace('px', '')";
-      const shown = await page.evaluate<number>(
-        `[...document.querySelectorAll(".rail-name")].map((each) => each.clientHeight / ${lines})[0]`,
-      );
-      expect(shown).toBeLessThan(1.5);
-    }
-  },
-);
+longTest("the name of the local operator has one line in both pages", async ({ skip }) => {
+  const engine = await startEngine();
+  const { page } = await newTab(await newContext(skip), laptop);
+  for (const mounted of [inboxHandler(engine), consoleHandler(engine)]) {
+    const { other, token } = await servePage(mounted);
+    await page.goto(`${other}#token=${token}`);
+    const name = page.locator(".rail-name", { hasText: "Local operator" });
+    await name.waitFor();
+    const lines = "getComputedStyle(each).lineHeight.replace('px', '')";
+    const shown = await page.evaluate<number>(
+      `[...document.querySelectorAll(".rail-name")].map((each) => each.clientHeight / ${lines})[0]`,
+    );
+    expect(shown).toBeLessThan(1.5);
+  }
+});

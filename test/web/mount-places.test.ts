@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { consoleHandler } from "../../adapters/web/console/server/index.ts";
 import { inboxHandler } from "../../adapters/web/inbox/server/index.ts";
 import { newContext } from "../support/browser/chromium.ts";
-import { isLong } from "../support/runs.ts";
+import { longTest } from "../support/runs.ts";
 import { engineOf, mountings, pageOf, siteOf } from "./pages.ts";
 import { newShop, newTab, servePage } from "./shop-pages.ts";
 
@@ -35,7 +35,7 @@ describe.each(mountings)("a page on $name", (mounting) => {
 });
 
 describe("a browser", () => {
-  it.runIf(isLong)("shows the place, or that the page has no such place", async ({ skip }) => {
+  longTest("shows the place, or that the page has no such place", async ({ skip }) => {
     const { engine, shop, authorize } = await newShop();
     const { conversation_id } = await shop.sandbox.inbound({ from: "+15005550001", body: "Hi" });
     const console = await servePage(consoleHandler(engine, { authorize }));

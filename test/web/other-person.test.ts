@@ -1,5 +1,5 @@
 /** Requests that a page makes for one person, while the application may have signed in another. */
-import { describe, expect, it, test } from "vitest";
+import { describe, expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { inboxHandler } from "../../adapters/web/inbox/server/index.ts";
 import type { Authorize } from "../../adapters/web/shared/server/options.ts";
@@ -8,7 +8,7 @@ import { keyScopes } from "../../src/operations/caller.ts";
 import { newContext } from "../support/browser/chromium.ts";
 import { world } from "../support/engines/world.ts";
 import { eventually } from "../support/eventually.ts";
-import { isLong } from "../support/runs.ts";
+import { longTest } from "../support/runs.ts";
 import { engineOf, pageOf, siteOf, type Asked, type Site } from "./pages.ts";
 import { pictures } from "./pictures.ts";
 import { newShop, newTab, servePage, waitForQuota } from "./shop-pages.ts";
@@ -93,7 +93,7 @@ describe.each(ids)("a page of an operator whose id is %s", (_, id) => {
   });
 });
 
-test.runIf(isLong).for(ids.slice(4))(
+longTest.for(ids.slice(4))(
   "the inbox works for an operator whose id is %s",
   async ([, id], { skip }) => {
     const { engine, shop, authorize } = await newShop({ http: { client: pictures } });

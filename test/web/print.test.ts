@@ -1,12 +1,12 @@
 /** Pages on paper. */
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import { consoleHandler } from "../../adapters/web/console/server/index.ts";
 import { inboxHandler } from "../../adapters/web/inbox/server/index.ts";
 import { newContext } from "../support/browser/chromium.ts";
-import { isLong } from "../support/runs.ts";
+import { longTest } from "../support/runs.ts";
 import { newShop, newTab, servePage } from "./shop-pages.ts";
 
-test.runIf(isLong)(
+longTest(
   "a conversation and a message are printed as a whole, without what can be pressed",
   async ({ skip }) => {
     const { engine, shop, authorize } = await newShop();

@@ -1,7 +1,7 @@
 /** What the server cannot answer for now is read again without a click. */
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
-import { cases, isLong } from "../support/runs.ts";
+import { cases, longTest } from "../support/runs.ts";
 import { faultsOf, show } from "./faults.ts";
 import { openConsole, openInbox } from "./shop-pages.ts";
 
@@ -47,24 +47,21 @@ test("each list of the console is there once the server can answer", async ({ sk
   }
 });
 
-test.runIf(isLong)(
-  "a page that opens while the server is busy opens by itself",
-  async ({ skip }) => {
-    const { shop, url, page } = await openInbox(skip);
-    await shop.sandbox.inbound({ from: "+14155550100", body: "Hello?" });
-    const session = await busy(page, /\/session$/);
-    await page.goto(url);
-    await page.getByText(detail).waitFor();
-    expect(await faultsOf(page)).toEqual([]);
-    // What the page reads next is refused, too.
-    const rest = await busy(page, /\/v1\//);
-    await session.release();
-    await page.locator(".list").getByText(detail).waitFor();
-    await rest.release();
-    await page.locator(".row", { hasText: "Hello?" }).waitFor();
-    await page.getByRole("link", { name: /^Open\s*1/ }).waitFor();
-  },
-);
+longTest("a page that opens while the server is busy opens by itself", async ({ skip }) => {
+  const { shop, url, page } = await openInbox(skip);
+  await shop.sandbox.inbound({ from: "+14155550100", body: "Hello?" });
+  const session = await busy(page, /\/session$/);
+  await page.goto(url);
+  await page.getByText(detail).waitFor();
+  expect(await faultsOf(page)).toEqual([]);
+  // What the page reads next is refused, too.
+  const rest = await busy(page, /\/v1\//);
+  await session.release();
+  await page.locator(".list").getByText(detail).waitFor();
+  await rest.release();
+  await page.locator(".row", { hasText: "Hello?" }).waitFor();
+  await page.getByRole("link", { name: /^Open\s*1/ }).waitFor();
+});
 
 test("a row that the server failed to read is read again, though no other event comes", async ({
   skip,

@@ -1,7 +1,7 @@
 /** What a person types and clicks while answers and events are on their way. */
 import type { Page } from "playwright-core";
 import { expect, test, type TestContext } from "vitest";
-import { isLong } from "../support/runs.ts";
+import { longTest } from "../support/runs.ts";
 import { holdAnswers } from "./hold-answers.ts";
 import { openConsole, openInbox } from "./shop-pages.ts";
 
@@ -15,7 +15,7 @@ async function openPhone(skip: TestContext["skip"]) {
   return { shop, page, handset };
 }
 
-test.runIf(isLong)(
+longTest(
   "what is typed on a phone while a text is on its way stays, and a lost answer doubles nothing",
   async ({ skip }) => {
     const { shop, page, handset } = await openPhone(skip);
@@ -44,7 +44,7 @@ test.runIf(isLong)(
   },
 );
 
-test.runIf(isLong)(
+longTest(
   "a text from a phone stays on its screen while what was asked for before is answered",
   async ({ skip }) => {
     const { shop, page, handset } = await openPhone(skip);
@@ -75,7 +75,7 @@ test.runIf(isLong)(
   },
 );
 
-test.runIf(isLong)(
+longTest(
   "a text that was refused is sent once the reason is gone, without a change",
   async ({ skip }) => {
     const { shop, handset } = await openPhone(skip);
@@ -96,7 +96,7 @@ test.runIf(isLong)(
   },
 );
 
-test.runIf(isLong)(
+longTest(
   "a note about a person is added once by a double click, and keeps what is typed next",
   async ({ skip }) => {
     const { shop, url, page } = await openInbox(skip);
@@ -119,7 +119,7 @@ test.runIf(isLong)(
   },
 );
 
-test.runIf(isLong)(
+longTest(
   "the composer says at once that a contact opted out, and lets write when it opts in again",
   async ({ skip }) => {
     const { shop, url, page } = await openInbox(skip);
@@ -139,31 +139,28 @@ test.runIf(isLong)(
   },
 );
 
-test.runIf(isLong)(
-  "events leave what a person types into a filter of the inbox",
-  async ({ skip }) => {
-    const { shop, url, page } = await openInbox(skip);
-    const write = (from: string) => shop.sandbox.inbound({ from, body: "Hello" });
-    await write(phone);
-    await page.goto(url);
-    await page.locator(".row").first().waitFor();
-    // Typed before the browser has painted the field, as on a slow machine.
-    await page.evaluate(`(async () => {
+longTest("events leave what a person types into a filter of the inbox", async ({ skip }) => {
+  const { shop, url, page } = await openInbox(skip);
+  const write = (from: string) => shop.sandbox.inbound({ from, body: "Hello" });
+  await write(phone);
+  await page.goto(url);
+  await page.locator(".row").first().waitFor();
+  // Typed before the browser has painted the field, as on a slow machine.
+  await page.evaluate(`(async () => {
     document.querySelector(".list-header button[aria-expanded]").click();
     await null;
     document.activeElement.value = "v";
     document.activeElement.dispatchEvent(new InputEvent("input", { bubbles: true }));
   })()`);
-    const label = page.getByRole("textbox", { name: "Label" });
-    await label.press("End");
-    await label.pressSequentially("i");
-    await write("+14155550101");
-    await page.locator(".rail-place .count", { hasText: "2" }).first().waitFor();
-    expect(await label.inputValue()).toBe("vi");
-  },
-);
+  const label = page.getByRole("textbox", { name: "Label" });
+  await label.press("End");
+  await label.pressSequentially("i");
+  await write("+14155550101");
+  await page.locator(".rail-place .count", { hasText: "2" }).first().waitFor();
+  expect(await label.inputValue()).toBe("vi");
+});
 
-test.runIf(isLong)(
+longTest(
   "a search leaves a person at the conversation that they opened after typing",
   async ({ skip }) => {
     const { shop, url, page } = await openInbox(skip);
@@ -178,23 +175,20 @@ test.runIf(isLong)(
   },
 );
 
-test.runIf(isLong)(
-  "events leave what a person types into a filter of the console",
-  async ({ skip }) => {
-    const { shop, url, page } = await openConsole(skip);
-    const write = (from: string) => shop.sandbox.inbound({ from, body: "Hello" });
-    await write(phone);
-    await page.goto(`${url}#/messages`);
-    await page.getByText("Hello").first().waitFor();
-    const to = page.getByRole("searchbox", { name: "To" });
-    const number = "+14155550100";
-    for (const [i, key] of Array.from(number).entries()) {
-      await to.press(key);
-      await write(`+1415555${String(2000 + i)}`);
-    }
-    await expect.poll(() => page.url()).toContain(encodeURIComponent(number));
-  },
-);
+longTest("events leave what a person types into a filter of the console", async ({ skip }) => {
+  const { shop, url, page } = await openConsole(skip);
+  const write = (from: string) => shop.sandbox.inbound({ from, body: "Hello" });
+  await write(phone);
+  await page.goto(`${url}#/messages`);
+  await page.getByText("Hello").first().waitFor();
+  const to = page.getByRole("searchbox", { name: "To" });
+  const number = "+14155550100";
+  for (const [i, key] of Array.from(number).entries()) {
+    await to.press(key);
+    await write(`+1415555${String(2000 + i)}`);
+  }
+  await expect.poll(() => page.url()).toContain(encodeURIComponent(number));
+});
 
 /**
  * Lets the first write to a path reach the server only after the release, and after all requests
@@ -244,28 +238,25 @@ test("messages and changes reach the server in the order in which a person made 
   await expect.poll(async () => (await shop.conversations.get(id)).status).toBe("closed");
 });
 
-test.runIf(isLong)(
-  "what speaks against a reply stays said while the person types on",
-  async ({ skip }) => {
-    const { shop, url, page } = await openInbox(skip);
-    const { conversation_id: id } = await shop.sandbox.inbound({ from: phone, body: "STOP" });
-    await page.goto(`${url}#/all/${id}`);
-    const composer = page.locator(".composer");
-    const warning = composer.locator(".notice", { hasText: "has opted out" });
-    await warning.waitFor();
-    // No answer comes to what is asked about the texts that follow.
-    await page.route("**/messages/preview", () => {});
-    for (const text of ["One", "One more"]) {
-      const asked = page.waitForRequest("**/messages/preview");
-      await composer.locator("textarea").fill(text);
-      await asked;
-    }
-    expect(await warning.count()).toBe(1);
-    expect(await composer.getByRole("button", { name: /^Send/ }).isDisabled()).toBe(true);
-  },
-);
+longTest("what speaks against a reply stays said while the person types on", async ({ skip }) => {
+  const { shop, url, page } = await openInbox(skip);
+  const { conversation_id: id } = await shop.sandbox.inbound({ from: phone, body: "STOP" });
+  await page.goto(`${url}#/all/${id}`);
+  const composer = page.locator(".composer");
+  const warning = composer.locator(".notice", { hasText: "has opted out" });
+  await warning.waitFor();
+  // No answer comes to what is asked about the texts that follow.
+  await page.route("**/messages/preview", () => {});
+  for (const text of ["One", "One more"]) {
+    const asked = page.waitForRequest("**/messages/preview");
+    await composer.locator("textarea").fill(text);
+    await asked;
+  }
+  expect(await warning.count()).toBe(1);
+  expect(await composer.getByRole("button", { name: /^Send/ }).isDisabled()).toBe(true);
+});
 
-test.runIf(isLong)("a filter keeps what a person types right after a pause", async ({ skip }) => {
+longTest("a filter keeps what a person types right after a pause", async ({ skip }) => {
   const { url, page } = await openConsole(skip);
   await page.clock.install();
   await page.goto(`${url}#/messages`);
@@ -282,7 +273,7 @@ test.runIf(isLong)("a filter keeps what a person types right after a pause", asy
   await expect.poll(() => page.url()).toContain(encodeURIComponent("+14155550100"));
 });
 
-test.runIf(isLong)(
+longTest(
   "what is typed about a contact while an edit is saved stays, and is saved next",
   async ({ skip }) => {
     const { shop, url, page } = await openInbox(skip);
@@ -307,7 +298,7 @@ test.runIf(isLong)(
   },
 );
 
-test.runIf(isLong)(
+longTest(
   "what a person saves or deletes does not bring them back from where they have gone meanwhile",
   async ({ skip }) => {
     const { shop, url, page } = await openConsole(skip);

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { consoleHandler } from "../../adapters/web/console/server/index.ts";
 import { inboxHandler } from "../../adapters/web/inbox/server/index.ts";
 import { newContext } from "../support/browser/chromium.ts";
-import { cases, isLong } from "../support/runs.ts";
+import { cases, longTest } from "../support/runs.ts";
 import { newShop, newTab, openConsole, servePage } from "./shop-pages.ts";
 
 const phone = "+14155550100";
@@ -19,7 +19,7 @@ const roomIn = (page: Page, part: string): Promise<{ above: number; below: numbe
     return { above: inner.top - outer.top, below: outer.bottom - inner.bottom };
   })()`);
 
-test.runIf(isLong)(
+longTest(
   "rows of the lists hold their texts, also for people who read larger text",
   async ({ skip }) => {
     const { engine, shop, authorize } = await newShop();
@@ -64,7 +64,7 @@ const crowded = (page: Page, header: string): Promise<string[]> =>
     ]);
   })()`);
 
-test.runIf(isLong)(
+longTest(
   "the headers of a phone hold their parts, also for people who read larger text",
   async ({ skip }) => {
     const { engine, shop, authorize } = await newShop();
@@ -97,7 +97,7 @@ test.runIf(isLong)(
   },
 );
 
-test.runIf(isLong)(
+longTest(
   "the forms and handsets of the console are as wide as a phone, also with larger text",
   async ({ skip }) => {
     const { shop, url, page } = await openConsole(skip, { size: { width: 375, height: 812 } });
@@ -138,30 +138,27 @@ const leftToRight = (page: Page, box: string, words: readonly string[]): Promise
     return found.toSorted((a, b) => a.left - b.left).map(({ word }) => word);
   })()`);
 
-test.runIf(isLong)(
-  "a name in another script does not turn the words around it",
-  async ({ skip }) => {
-    const { engine, shop, authorize } = await newShop();
-    const name = "محمد الفارسي";
-    await shop.contacts.create({ phone, name });
-    const { conversation_id: id } = await shop.sandbox.inbound({ from: phone, body: "STOP" });
-    const context = await newContext(skip);
-    const { url: inbox } = await servePage(inboxHandler(engine, { authorize }));
-    const { page } = await newTab(context);
-    await page.goto(`${inbox}#/all/${id}`);
-    await page.locator(".composer .notice").waitFor();
-    const words = [name, "opted out", "cannot be sent"];
-    expect(await leftToRight(page, ".composer .notice", words)).toEqual(words);
+longTest("a name in another script does not turn the words around it", async ({ skip }) => {
+  const { engine, shop, authorize } = await newShop();
+  const name = "محمد الفارسي";
+  await shop.contacts.create({ phone, name });
+  const { conversation_id: id } = await shop.sandbox.inbound({ from: phone, body: "STOP" });
+  const context = await newContext(skip);
+  const { url: inbox } = await servePage(inboxHandler(engine, { authorize }));
+  const { page } = await newTab(context);
+  await page.goto(`${inbox}#/all/${id}`);
+  await page.locator(".composer .notice").waitFor();
+  const words = [name, "opted out", "cannot be sent"];
+  expect(await leftToRight(page, ".composer .notice", words)).toEqual(words);
 
-    const { url: consoleUrl } = await servePage(consoleHandler(engine, { authorize }));
-    await page.goto(`${consoleUrl}#/events?type=conversation.created`);
-    await page.locator(".event-row").waitFor();
-    const parts = [name, "open", "none"];
-    expect(await leftToRight(page, ".event-summary", parts)).toEqual(parts);
-  },
-);
+  const { url: consoleUrl } = await servePage(consoleHandler(engine, { authorize }));
+  await page.goto(`${consoleUrl}#/events?type=conversation.created`);
+  await page.locator(".event-row").waitFor();
+  const parts = [name, "open", "none"];
+  expect(await leftToRight(page, ".event-summary", parts)).toEqual(parts);
+});
 
-test.runIf(isLong)("the form of a playbook begins at its top", async ({ skip }) => {
+longTest("the form of a playbook begins at its top", async ({ skip }) => {
   const { shop, url, page } = await openConsole(skip, { size: { width: 1280, height: 700 } });
   const steps = ["one", "two", "three"].map((id) => ({ id, type: "send" as const, text: id }));
   const { id } = await shop.playbooks.create({ name: "Greeting", steps });

@@ -1,7 +1,7 @@
 /** What a visitor wrote and the server has not confirmed, in all tabs. */
 import { expect, test } from "vitest";
 import { newContext } from "../support/browser/chromium.ts";
-import { isLong } from "../support/runs.ts";
+import { longTest } from "../support/runs.ts";
 import { widgetSite, type Tab } from "./widget-site.ts";
 
 test("what was written without a connection is in all tabs, and sent when its own tab is closed", async ({
@@ -41,41 +41,36 @@ async function refuse({ page }: Tab) {
   return () => page.unroute(path);
 }
 
-test.runIf(isLong)(
-  "a visitor tries a refused message again, or deletes it, in any tab",
-  async ({ skip }) => {
-    const site = await widgetSite(await newContext(skip));
-    const [one, two] = [await site.openTab(), await site.openTab()];
-    await one.write("Hello");
-    await one.panel.getByText("Sent").waitFor();
-    const accept = [await refuse(one), await refuse(two)];
-    await one.write("First");
-    await one.panel.getByText("Not sent.").waitFor();
-    await one.write("Second");
-    await two.launcher.click();
-    await expect.poll(() => two.panel.getByText("Not sent.").count()).toBe(2);
-    for (const end of accept) await end();
-    await two.panel.getByRole("button", { name: "Delete" }).last().click();
-    await two.shows(["> Hello", "...> First"]);
-    await one.shows(["> Hello", "...> First"]);
-    await two.panel.getByRole("button", { name: "Try again" }).click();
-    for (const tab of [one, two]) await tab.shows(["> Hello", "> First"]);
-    expect(await site.received()).toEqual(["Hello", "First"]);
-  },
-);
+longTest("a visitor tries a refused message again, or deletes it, in any tab", async ({ skip }) => {
+  const site = await widgetSite(await newContext(skip));
+  const [one, two] = [await site.openTab(), await site.openTab()];
+  await one.write("Hello");
+  await one.panel.getByText("Sent").waitFor();
+  const accept = [await refuse(one), await refuse(two)];
+  await one.write("First");
+  await one.panel.getByText("Not sent.").waitFor();
+  await one.write("Second");
+  await two.launcher.click();
+  await expect.poll(() => two.panel.getByText("Not sent.").count()).toBe(2);
+  for (const end of accept) await end();
+  await two.panel.getByRole("button", { name: "Delete" }).last().click();
+  await two.shows(["> Hello", "...> First"]);
+  await one.shows(["> Hello", "...> First"]);
+  await two.panel.getByRole("button", { name: "Try again" }).click();
+  for (const tab of [one, two]) await tab.shows(["> Hello", "> First"]);
+  expect(await site.received()).toEqual(["Hello", "First"]);
+});
 
-test.runIf(isLong)(
-  "the lines below a message that was not sent end where it ends",
-  async ({ skip }) => {
-    const site = await widgetSite(await newContext(skip));
-    const tab = await site.openTab();
-    await tab.write("Hello");
-    await tab.panel.getByText("Sent").waitFor();
-    await refuse(tab);
-    await tab.write("Not sent");
-    await tab.panel.getByText("Not sent.").waitFor();
-    // So narrow that the buttons stand on a line of their own, as below longer words.
-    const gaps = await tab.page.evaluate(`(() => {
+longTest("the lines below a message that was not sent end where it ends", async ({ skip }) => {
+  const site = await widgetSite(await newContext(skip));
+  const tab = await site.openTab();
+  await tab.write("Hello");
+  await tab.panel.getByText("Sent").waitFor();
+  await refuse(tab);
+  await tab.write("Not sent");
+  await tab.panel.getByText("Not sent.").waitFor();
+  // So narrow that the buttons stand on a line of their own, as below longer words.
+  const gaps = await tab.page.evaluate(`(() => {
     const chat = document.querySelector("tidings-chat").shadowRoot;
     const each = chat.querySelector(".stuck .meta");
     each.style.width = "7rem";
@@ -87,6 +82,5 @@ test.runIf(isLong)(
     const end = each.getBoundingClientRect().right;
     return ends.map(({ right }) => Math.round(end - right));
   })()`);
-    expect(gaps).toEqual([0, 0]);
-  },
-);
+  expect(gaps).toEqual([0, 0]);
+});

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { newContext } from "../support/browser/chromium.ts";
 import { eventually } from "../support/eventually.ts";
-import { isLong } from "../support/runs.ts";
+import { longTest } from "../support/runs.ts";
 import { freezable, thaw, widgetSite, type WidgetSite } from "./widget-site.ts";
 
 /** The statuses of the messages to the visitor, each once. */
@@ -26,7 +26,7 @@ test("a visitor who opens a chat with many new messages has read all of them", a
   await eventually(async () => expect(await statuses(site)).toEqual(["read"]));
 });
 
-test.runIf(isLong)(
+longTest(
   "a message that was scheduled before others were read counts as unread when it comes",
   async ({ skip }) => {
     const site = await widgetSite(await newContext(skip));
@@ -61,7 +61,7 @@ test.runIf(isLong)(
   },
 );
 
-test.runIf(isLong)(
+longTest(
   "a tab that cannot load what it missed says so, and that it tries again",
   async ({ skip }) => {
     const context = await newContext(skip);
@@ -89,7 +89,7 @@ test.runIf(isLong)(
   },
 );
 
-test.runIf(isLong)(
+longTest(
   "a tab of a visitor stays in its chat when another one signs in, and leaves theirs alone",
   async ({ skip }) => {
     const context = await newContext(skip);
@@ -127,7 +127,7 @@ test.runIf(isLong)(
   },
 );
 
-test.runIf(isLong)(
+longTest(
   "what a visitor has read stays read in a page for which the browser stores nothing",
   async ({ skip }) => {
     const context = await newContext(skip);
@@ -159,19 +159,16 @@ test.runIf(isLong)(
   },
 );
 
-test.runIf(isLong)(
-  "a page that closes the panel leaves the focus where the visitor is",
-  async ({ skip }) => {
-    const site = await widgetSite(await newContext(skip));
-    const { page, launcher, panel } = await site.openTab();
-    await launcher.click();
-    await panel.waitFor();
-    await page.evaluate(`document.querySelector("main").append(
+longTest("a page that closes the panel leaves the focus where the visitor is", async ({ skip }) => {
+  const site = await widgetSite(await newContext(skip));
+  const { page, launcher, panel } = await site.openTab();
+  await launcher.click();
+  await panel.waitFor();
+  await page.evaluate(`document.querySelector("main").append(
       Object.assign(document.createElement("input"), { id: "search" }))`);
-    await page.locator("#search").fill("Boo");
-    await page.evaluate("window.tidings.close()");
-    await panel.waitFor({ state: "detached" });
-    await page.keyboard.type("ts");
-    expect(await page.locator("#search").inputValue()).toBe("Boots");
-  },
-);
+  await page.locator("#search").fill("Boo");
+  await page.evaluate("window.tidings.close()");
+  await panel.waitFor({ state: "detached" });
+  await page.keyboard.type("ts");
+  expect(await page.locator("#search").inputValue()).toBe("Boots");
+});

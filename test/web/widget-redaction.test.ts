@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { newContext } from "../support/browser/chromium.ts";
-import { isLong } from "../support/runs.ts";
+import { longTest } from "../support/runs.ts";
 import { freezable, thaw, toBeginning, widgetSite } from "./widget-site.ts";
 
 test("a redaction removes the text from all open tabs, and from one that was offline", async ({
@@ -33,7 +33,7 @@ test("a redaction removes the text from all open tabs, and from one that was off
   }
 });
 
-test.runIf(isLong)(
+longTest(
   "a tab that was frozen while another one read the stream removes the text of an old message",
   async ({ skip }) => {
     const context = await newContext(skip);

@@ -4,7 +4,7 @@ import { createRequire } from "node:module";
 import { expect, test } from "vitest";
 import { newContext } from "../support/browser/chromium.ts";
 import { eventually } from "../support/eventually.ts";
-import { isLong, runs } from "../support/runs.ts";
+import { longTest, runs } from "../support/runs.ts";
 import { anna, widgetSite, type Tab } from "./widget-site.ts";
 import { drawRandomTrees, loadView } from "./widget-view.ts";
 
@@ -102,7 +102,7 @@ test("a chat survives a lost line, a lost answer, a reload and a second tab, eac
   expect([...one.complaints, ...two.complaints]).toEqual([]);
 });
 
-test.runIf(isLong)(
+longTest(
   "a tab misses nothing that another passes on while it loads, or while it cannot load",
   async ({ skip }) => {
     const context = await newContext(skip);
@@ -151,7 +151,7 @@ test.runIf(isLong)(
   },
 );
 
-test.runIf(isLong)(
+longTest(
   "Enter that chooses a character while it is composed does not send the text",
   async ({ skip }) => {
     const site = await widgetSite(await newContext(skip));
@@ -207,7 +207,7 @@ test("unread messages are counted until the panel shows them, and then marked as
   ]);
 });
 
-test.runIf(isLong)(
+longTest(
   "a message that is read after the session ended is marked as read in the next session",
   async ({ skip }) => {
     const site = await widgetSite(await newContext(skip));
@@ -230,41 +230,38 @@ test.runIf(isLong)(
   },
 );
 
-test.runIf(isLong)(
-  "the focus stays in the panel when the button that had it goes",
-  async ({ skip }) => {
-    const site = await widgetSite(await newContext(skip));
-    const tab = await site.openTab();
-    const focused = () =>
-      tab.page.evaluate(`document.activeElement.shadowRoot?.activeElement?.className`);
-    const press = async (selector: string) => {
-      const button = tab.panel.locator(selector);
-      await button.press("Enter");
-      await button.waitFor({ state: "detached" });
-    };
-    await tab.page.route("**/chat/session", (route) => route.fulfill({ status: 403, json: {} }));
-    await tab.write("Hello");
-    await tab.panel.locator(".banner .link").waitFor();
-    await tab.page.unrouteAll();
-    await press(".banner .link");
-    expect(await focused()).toBe("list");
-    await press(".pending .link >> nth=1");
-    expect(await focused()).toBe("list");
+longTest("the focus stays in the panel when the button that had it goes", async ({ skip }) => {
+  const site = await widgetSite(await newContext(skip));
+  const tab = await site.openTab();
+  const focused = () =>
+    tab.page.evaluate(`document.activeElement.shadowRoot?.activeElement?.className`);
+  const press = async (selector: string) => {
+    const button = tab.panel.locator(selector);
+    await button.press("Enter");
+    await button.waitFor({ state: "detached" });
+  };
+  await tab.page.route("**/chat/session", (route) => route.fulfill({ status: 403, json: {} }));
+  await tab.write("Hello");
+  await tab.panel.locator(".banner .link").waitFor();
+  await tab.page.unrouteAll();
+  await press(".banner .link");
+  expect(await focused()).toBe("list");
+  await press(".pending .link >> nth=1");
+  expect(await focused()).toBe("list");
 
-    await tab.write("Hello again");
-    await tab.panel.getByText("Sent").waitFor();
-    for (let i = 0; i < 25; i++) await site.say(`Before ${i}`);
-    await tab.panel.getByText("Before 24").waitFor();
-    await tab.panel.locator(".list").press("Home");
-    const scrolled = `document.querySelector("tidings-chat").shadowRoot.querySelector(".list").scrollTop`;
-    await eventually(async () => expect(await tab.page.evaluate(scrolled)).toBe(0));
-    await site.say("After");
-    await press(".newest");
-    expect(await focused()).toBe("list");
-  },
-);
+  await tab.write("Hello again");
+  await tab.panel.getByText("Sent").waitFor();
+  for (let i = 0; i < 25; i++) await site.say(`Before ${i}`);
+  await tab.panel.getByText("Before 24").waitFor();
+  await tab.panel.locator(".list").press("Home");
+  const scrolled = `document.querySelector("tidings-chat").shadowRoot.querySelector(".list").scrollTop`;
+  await eventually(async () => expect(await tab.page.evaluate(scrolled)).toBe(0));
+  await site.say("After");
+  await press(".newest");
+  expect(await focused()).toBe("list");
+});
 
-test.runIf(isLong)(
+longTest(
   "a visitor at the top sees a page of newer messages replace what was shown, and then those before it",
   async ({ skip }) => {
     const site = await widgetSite(await newContext(skip));

@@ -1,7 +1,7 @@
 /** The inbox in a browser whose clock is wrong. */
 import { expect, test } from "vitest";
 import { eventually } from "../support/eventually.ts";
-import { isLong } from "../support/runs.ts";
+import { longTest } from "../support/runs.ts";
 import { openInbox } from "./shop-pages.ts";
 
 const hour = 3_600_000;
@@ -19,7 +19,7 @@ window.Date = class extends right {
   }
 };`;
 
-test.runIf(isLong)(
+longTest(
   "waiting times, days and a snooze are those of the server, whatever the browser's clock says",
   async ({ skip }) => {
     for (const wrong of [26 * hour, -3 * hour]) {

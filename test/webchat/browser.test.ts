@@ -2,10 +2,10 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished } from "vitest";
 import { chromium } from "../support/browser/chromium.ts";
 import { eventually } from "../support/eventually.ts";
-import { isLong } from "../support/runs.ts";
+import { longTest } from "../support/runs.ts";
 import { shop, visitorOf } from "./world.ts";
 
 /**
@@ -36,7 +36,7 @@ const page = `<!doctype html><title>Shop</title><ol></ol><script>
   window.say = async (body) => (await post("/messages", { body })).status;
 </script>`;
 
-test.runIf(isLong)(
+longTest(
   "a page in Chromium shows each message once, in order and unchanged, after two disconnects",
   async ({ skip }) => {
     const browser = await chromium(skip);

@@ -11,7 +11,7 @@ import { mountings, type Mounting } from "../api/servers.ts";
 import { world } from "../support/engines/world.ts";
 import { eventually } from "../support/eventually.ts";
 import { over } from "../support/over.ts";
-import { cases, isLong } from "../support/runs.ts";
+import { cases, longTest } from "../support/runs.ts";
 import { storages } from "../support/storage/storages.ts";
 import { telling } from "../support/storage/telling.ts";
 import { openTab, shop, visitorOf, type Shop, type Tab, type Visitor } from "./world.ts";
@@ -195,7 +195,7 @@ test("a stream leaves nothing running when its engine stops after another proces
   for await (const _ of stream) expect.fail("the engine has stopped");
 });
 
-test.runIf(isLong)(
+longTest(
   "a stream survives a merge of its contact and ends with its erasure, in every process",
   async () => {
     const [one, other] = await shops();

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { TidingsError } from "../../src/kernel/errors.ts";
 import { webhooks } from "../../src/webhooks/rows.ts";
 import { over } from "../support/over.ts";
-import { isLong } from "../support/runs.ts";
+import { isLong, longTest } from "../support/runs.ts";
 import { beforeCommits } from "../support/storage/groups.ts";
 import type { Behavior } from "./receivers.ts";
 import { webhookWorld, type WebhookWorld } from "./world.ts";
@@ -73,7 +73,7 @@ describe("a healthy webhook", () => {
     expect(waits.slice(3).every((wait) => wait <= 10)).toBe(true);
   });
 
-  it.runIf(isLong)(
+  longTest(
     "waits at most two seconds for hanging ones, also if the clock is set back",
     async () => {
       const world = await webhookWorld();

@@ -3,7 +3,7 @@ import { brotliCompressSync, gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import type { HttpRequest } from "../../../src/ports/http-client.ts";
 import { heapInUse } from "../../support/heap.ts";
-import { cases, isLong } from "../../support/runs.ts";
+import { cases, longTest } from "../../support/runs.ts";
 import { drip, flood, receiver, type Behavior } from "./receiver.ts";
 import { client, post, seen, shortMs } from "./world.ts";
 
@@ -186,7 +186,7 @@ describe("a receiver that sends slowly", () => {
     },
   );
 
-  test.runIf(isLong)("nothing more after a 200 without a length times out", async () => {
+  longTest("nothing more after a 200 without a length times out", async () => {
     const { outcome } = await exchangeWith(
       { onRequest: (socket) => socket.write("HTTP/1.1 200 OK\r\n\r\nok") },
       { deadline_ms: shortMs },

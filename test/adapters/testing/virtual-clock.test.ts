@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { virtualClock, type VirtualClock } from "../../../adapters/testing/index.ts";
-import { isLong } from "../../support/runs.ts";
+import { longTest } from "../../support/runs.ts";
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
@@ -50,7 +50,7 @@ test("a sleeper reads its due time, even if time advances further at once", asyn
   expect(log).toEqual(["a +10", "b +7200000"]);
 });
 
-test.runIf(isLong)("work that repeats without waiting for time is an error", async () => {
+longTest("work that repeats without waiting for time is an error", async () => {
   const clock = virtualClock();
   let isOver = false;
   const repeating = (async () => {

@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import type { MessagingEngine } from "../../../src/engine.ts";
 import { TidingsError } from "../../../src/kernel/errors.ts";
 import { world } from "../../support/engines/world.ts";
-import { isLong } from "../../support/runs.ts";
+import { longTest } from "../../support/runs.ts";
 import { beforeCommits } from "../../support/storage/groups.ts";
 import { hosts, type Host, type OwnTransaction } from "./hosts.ts";
 
@@ -106,22 +106,19 @@ describe("while a transaction on PostgreSQL is open", () => {
     expect(clock.monotonic() - ended).toBeLessThanOrEqual(200);
   });
 
-  it.runIf(isLong)(
-    "more messages to its contact than a group has are sent in their order",
-    async () => {
-      const { clock, one, own } = await opened();
-      const texts = Array.from({ length: 300 }, (_, i) => String(i));
-      let areSent = false;
-      const sent = Promise.all(texts.map((body) => one.messages.send({ ...ann, body })));
-      const all = sent.then(() => (areSent = true));
-      for (const to of numbers) await one.messages.send({ to, body: "Hello" });
-      await own.end("COMMIT");
-      await clock.advanceUntil(() => areSent);
-      await all;
-      const { data } = await one.messages.list({ to: ann.to, limit: 100 });
-      expect(data.map(({ body }) => body).toReversed()).toEqual(texts.slice(-100));
-    },
-  );
+  longTest("more messages to its contact than a group has are sent in their order", async () => {
+    const { clock, one, own } = await opened();
+    const texts = Array.from({ length: 300 }, (_, i) => String(i));
+    let areSent = false;
+    const sent = Promise.all(texts.map((body) => one.messages.send({ ...ann, body })));
+    const all = sent.then(() => (areSent = true));
+    for (const to of numbers) await one.messages.send({ to, body: "Hello" });
+    await own.end("COMMIT");
+    await clock.advanceUntil(() => areSent);
+    await all;
+    const { data } = await one.messages.list({ to: ann.to, limit: 100 });
+    expect(data.map(({ body }) => body).toReversed()).toEqual(texts.slice(-100));
+  });
 
   it("the messages that share a commit with one to its contact take few commits", async () => {
     const { clock, one, own, commits } = await opened();
@@ -136,25 +133,22 @@ describe("while a transaction on PostgreSQL is open", () => {
     expect(waiting.state).toBe("sent");
   });
 
-  it.runIf(isLong)(
-    "messages to its contact fail after 5 s, and other messages do not",
-    async () => {
-      const { clock, one, own } = await opened();
-      const calls = ["1", "2", "3"].map((body) => sending(one, body));
-      for (const to of numbers) await one.messages.send({ to, body: "Hello" });
-      await clock.advance(4_900);
-      expect(calls.map(({ state }) => state)).toEqual(["waits", "waits", "waits"]);
-      await clock.advance(300);
-      expect(calls.map(({ state }) => state)).toEqual(Array(3).fill("storage_contended"));
-      await expect(calls[0]?.sent).rejects.toMatchObject({ retryable: true });
-      for (const to of numbers) await one.messages.send({ to, body: "Hello" });
-      await own.end("COMMIT");
-      await sending(one, "After").sent;
-      expect(await bodies(one)).toEqual(["Before", ann.body, "After"]);
-    },
-  );
+  longTest("messages to its contact fail after 5 s, and other messages do not", async () => {
+    const { clock, one, own } = await opened();
+    const calls = ["1", "2", "3"].map((body) => sending(one, body));
+    for (const to of numbers) await one.messages.send({ to, body: "Hello" });
+    await clock.advance(4_900);
+    expect(calls.map(({ state }) => state)).toEqual(["waits", "waits", "waits"]);
+    await clock.advance(300);
+    expect(calls.map(({ state }) => state)).toEqual(Array(3).fill("storage_contended"));
+    await expect(calls[0]?.sent).rejects.toMatchObject({ retryable: true });
+    for (const to of numbers) await one.messages.send({ to, body: "Hello" });
+    await own.end("COMMIT");
+    await sending(one, "After").sent;
+    expect(await bodies(one)).toEqual(["Before", ann.body, "After"]);
+  });
 
-  it.runIf(isLong)("a command that only depends on a row of it fails after 5 s, too", async () => {
+  longTest("a command that only depends on a row of it fails after 5 s, too", async () => {
     const { clock, one, own } = await opened();
     const [contact] = (await one.contacts.list()).data;
     const id = contact?.id ?? "";
@@ -196,7 +190,7 @@ describe("while a transaction on PostgreSQL is open", () => {
     expect(await bodies(one)).toEqual(["Before", ann.body]);
   });
 
-  it.runIf(isLong)("a message to its contact fails with the storage", async () => {
+  longTest("a message to its contact fails with the storage", async () => {
     const { one, clock, own, breakStorage } = await opened();
     const calls = [sending(one, "1"), sending(one, "2")];
     for (const to of numbers) await one.messages.send({ to, body: "Hello" });
@@ -219,7 +213,7 @@ describe("while a transaction on PostgreSQL is open", () => {
     await stopped;
   });
 
-  it.runIf(isLong)("a message to its contact is sent before the engine has stopped", async () => {
+  longTest("a message to its contact is sent before the engine has stopped", async () => {
     const { one, clock, own } = await opened();
     const waiting = sending(one, "After");
     for (const to of numbers) await one.messages.send({ to, body: "Hello" });
@@ -233,24 +227,21 @@ describe("while a transaction on PostgreSQL is open", () => {
     expect(waiting.state).toBe("sent");
   });
 
-  it.runIf(isLong)(
-    "the message of another open transaction to another contact does not wait",
-    async () => {
-      const { host, clock, one, own } = await opened();
-      const other = await begin(host);
-      const bob = { to: numbers[0] ?? "", body: "Hello" };
-      await one.messages.send(bob);
-      await one.messages.send(bob, { tx: other.tx });
-      const waiting = sending(one, "After");
-      let isBobSent = false;
-      const sent = one.messages.send(bob).then(() => (isBobSent = true));
-      await one.messages.send({ to: numbers[1] ?? "", body: "Hello" });
-      await other.end("COMMIT");
-      await clock.advanceUntil(() => isBobSent);
-      await sent;
-      expect(waiting.state).toBe("waits");
-      await own.end("COMMIT");
-      await clock.advanceUntil(() => waiting.state === "sent");
-    },
-  );
+  longTest("the message of another open transaction to another contact does not wait", async () => {
+    const { host, clock, one, own } = await opened();
+    const other = await begin(host);
+    const bob = { to: numbers[0] ?? "", body: "Hello" };
+    await one.messages.send(bob);
+    await one.messages.send(bob, { tx: other.tx });
+    const waiting = sending(one, "After");
+    let isBobSent = false;
+    const sent = one.messages.send(bob).then(() => (isBobSent = true));
+    await one.messages.send({ to: numbers[1] ?? "", body: "Hello" });
+    await other.end("COMMIT");
+    await clock.advanceUntil(() => isBobSent);
+    await sent;
+    expect(waiting.state).toBe("waits");
+    await own.end("COMMIT");
+    await clock.advanceUntil(() => waiting.state === "sent");
+  });
 });

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import type { MessagingEngine } from "../../../src/engine.ts";
 import { carrier } from "../../support/engines/carrier.ts";
 import { world } from "../../support/engines/world.ts";
-import { isLong } from "../../support/runs.ts";
+import { longTest } from "../../support/runs.ts";
 import { held } from "../../support/storage/real-time-storage.ts";
 import { receivers } from "../../webhooks/receivers.ts";
 import { hosts, type Host } from "./hosts.ts";
@@ -53,7 +53,7 @@ describe.each(hosts)("counts on $name", ({ open }) => {
     expect(await sent(one)).toEqual([9, 9]);
   });
 
-  it.runIf(isLong)(
+  longTest(
     "are forgotten as others are: those of hours after 92 days, those of days never",
     async () => {
       const host = await open();

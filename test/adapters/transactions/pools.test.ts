@@ -5,7 +5,7 @@ import { system } from "../../../adapters/system/index.ts";
 import { sandbox } from "../../../adapters/transport/sandbox/index.ts";
 import type { Message } from "../../../src/messages/types.ts";
 import { database } from "../../support/postgres/test-database.ts";
-import { cases, isLong } from "../../support/runs.ts";
+import { cases, longTest } from "../../support/runs.ts";
 import { firstSchema } from "../storage/notes.ts";
 
 const hello = { to: "+15005550001", body: "Hello" };
@@ -53,7 +53,7 @@ it("a burst of transactions does not hold up other commands, also on the smalles
   await burst;
 });
 
-it.runIf(isLong)(
+longTest(
   "a client with a past transaction of the engine can run the host application's statements",
   async () => {
     const { engine, pool } = await opened(2);
@@ -123,7 +123,7 @@ describe.each(cases(drivers, (each) => each === "the current pg"))("with %s", (d
   });
 });
 
-it.runIf(isLong)(
+longTest(
   "an engine works with clients whose driver fails to tell the status of their transactions",
   async () => {
     const { engine, pool } = await opened(2);

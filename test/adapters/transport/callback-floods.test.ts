@@ -11,7 +11,7 @@ import { memory } from "../../../adapters/storage/memory/index.ts";
 import type { CallbackRequest, Transport } from "../../../src/ports/transport.ts";
 import { carrier } from "../../support/engines/carrier.ts";
 import { world } from "../../support/engines/world.ts";
-import { isLong } from "../../support/runs.ts";
+import { isLong, longTest } from "../../support/runs.ts";
 import { answered, fromTwilio, line, overTwilio, sid } from "./world.ts";
 
 const hello = { to: "+15005551000", body: "Hello" };
@@ -154,7 +154,7 @@ test("the number of callbacks in progress is limited: the carrier is asked to re
   expect((await call()).status).toBe(204);
 });
 
-test.runIf(isLong)(
+longTest(
   "a transport that hangs keeps each callback for 25 seconds, and does not block those of another transport",
   async () => {
     let isHung = true;

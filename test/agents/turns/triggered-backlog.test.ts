@@ -1,14 +1,14 @@
 /** Answers to contacts while many triggered runs wait. */
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import { z } from "zod";
 import { memory } from "../../../adapters/storage/memory/index.ts";
 import { runs } from "../../../src/agents/runs/rows.ts";
-import { isLong } from "../../support/runs.ts";
+import { longTest } from "../../support/runs.ts";
 import { rowsOf } from "../../support/storage/rows.ts";
 import { actionOf } from "../actions.ts";
 import { agency } from "../world.ts";
 
-test.runIf(isLong)(
+longTest(
   "a contact is answered at once while hundreds of slow triggered actions run and wait",
   async () => {
     const storage = memory();

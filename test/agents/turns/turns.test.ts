@@ -4,7 +4,7 @@ import { memory } from "../../../adapters/storage/memory/index.ts";
 import type { CreatePlaybook } from "../../../src/agents/playbooks/input-types.ts";
 import type { CreateAgent } from "../../../src/agents/types.ts";
 import type { ModelAnswer, ModelTurn } from "../../../src/ports/agent-model.ts";
-import { isLong } from "../../support/runs.ts";
+import { isLong, longTest } from "../../support/runs.ts";
 import { storages } from "../../support/storage/storages.ts";
 import { actionOf } from "../actions.ts";
 import { agency, echo, visitor } from "../world.ts";
@@ -205,7 +205,7 @@ const booking: CreatePlaybook = {
 };
 const midnight = Date.parse("2026-01-02T00:00:00Z");
 
-test.runIf(isLong)(
+longTest(
   "the day after a message is the day after it was written, also in a turn after midnight",
   async () => {
     const { world, ask, fastForward } = await agency(memory(), { playbooks: [booking] });

@@ -6,7 +6,7 @@ import type { Contacts } from "../../../src/host/handles/contact-handles.ts";
 import type { Search } from "../../../src/ports/storage.ts";
 import { world } from "../../support/engines/world.ts";
 import { over } from "../../support/over.ts";
-import { cases, isLong, runsOn } from "../../support/runs.ts";
+import { cases, isLong, longTest, runsOn } from "../../support/runs.ts";
 import { storages, type StorageCase } from "../../support/storage/storages.ts";
 
 const names = [
@@ -298,7 +298,7 @@ describe.each(storages)("search over $name", ({ name, open }: StorageCase) => {
 
 // What is asked of a storage is the same for each of them.
 describe.each(cases(storages, ({ name }) => name === "SQLite"))("search over $name", ({ open }) => {
-  it.runIf(isLong)(
+  longTest(
     "of a word that thousands have reads a bounded number of rows and ranks whole words first",
     async () => {
       const { connect } = open();

@@ -9,7 +9,7 @@ import type { Group, StoragePort } from "../../../../src/ports/storage.ts";
 import { eventually } from "../../../support/eventually.ts";
 import type { Database } from "../../../support/postgres/temporary-database.ts";
 import { database } from "../../../support/postgres/test-database.ts";
-import { isLong } from "../../../support/runs.ts";
+import { longTest } from "../../../support/runs.ts";
 import { write } from "../port.ts";
 import { client, close, ids, insert, opened } from "./rows.ts";
 
@@ -172,7 +172,7 @@ describe("admitted requests", () => {
     };
   }
 
-  it.runIf(isLong)(
+  longTest(
     "never exceed the limit in any window, and are as many as it allows, across two pools",
     async () => {
       const where = await database();
@@ -243,7 +243,7 @@ describe("admitted requests", () => {
     }
   });
 
-  it.runIf(isLong)(
+  longTest(
     "are no more when the server's clock steps back, and wait no longer than a window",
     async () => {
       const where = await database();

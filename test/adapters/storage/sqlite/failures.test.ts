@@ -8,7 +8,7 @@ import { sqlite } from "../../../../adapters/storage/sqlite/index.ts";
 import { TidingsError } from "../../../../src/kernel/errors.ts";
 import { problem } from "../../../../src/kernel/problem.ts";
 import { StorageRefusal } from "../../../../src/ports/storage.ts";
-import { isLong } from "../../../support/runs.ts";
+import { longTest } from "../../../support/runs.ts";
 import { firstSchema, insertNote, noteById, notes, updateNote } from "../notes.ts";
 import { closing, says, write } from "../port.ts";
 import { temporaryDirectory, temporaryFile } from "./files.ts";
@@ -220,7 +220,7 @@ describe("when the SQLite file cannot be used", () => {
     expect(await notes(port)).toEqual(["a", "theirs"]);
   });
 
-  it.runIf(isLong)(
+  longTest(
     "a database that stays locked is unavailable after some seconds, and works again once it is free",
     async () => {
       const { port, file } = await opened();

@@ -12,7 +12,7 @@ import { sqlite } from "../../../../adapters/storage/sqlite/index.ts";
 import { SqliteStorage } from "../../../../adapters/storage/sqlite/storage.ts";
 import { sandbox } from "../../../../adapters/transport/sandbox/index.ts";
 import type { StoragePort } from "../../../../src/ports/storage.ts";
-import { isLong } from "../../../support/runs.ts";
+import { longTest } from "../../../support/runs.ts";
 import { firstSchema, insertNote, noteById, notes } from "../notes.ts";
 import { closing, says, write } from "../port.ts";
 import { temporaryFile } from "./files.ts";
@@ -235,13 +235,11 @@ describe("a file that is deleted or replaced while the database is open", () => 
     expect(await notes(port)).toHaveLength(6);
   });
 
-  it.runIf(isLong)(
-    "a process that gives up its access to the directory keeps working",
-    async () => {
-      const file = await temporaryFile();
-      const folder = dirname(file);
-      // Only a process of its own can change its user.
-      const script = `
+  longTest("a process that gives up its access to the directory keeps working", async () => {
+    const file = await temporaryFile();
+    const folder = dirname(file);
+    // Only a process of its own can change its user.
+    const script = `
       import { chmodSync } from "node:fs";
       import { MessagingEngine } from "${importable("adapters/entry.ts")}";
       import { sqlite } from "${importable("adapters/storage/sqlite/index.ts")}";
@@ -261,12 +259,11 @@ describe("a file that is deleted or replaced while the database is open", () => 
       console.log(count > 0 ? "sent" : "too slow");
       process.exit();
     `;
-      const args = ["--input-type=module", "-e", script];
-      try {
-        expect(execFileSync(process.execPath, args, { encoding: "utf8" })).toBe("sent\n");
-      } finally {
-        await chmod(folder, 0o700);
-      }
-    },
-  );
+    const args = ["--input-type=module", "-e", script];
+    try {
+      expect(execFileSync(process.execPath, args, { encoding: "utf8" })).toBe("sent\n");
+    } finally {
+      await chmod(folder, 0o700);
+    }
+  });
 });

@@ -11,7 +11,7 @@ import { SqliteStorage } from "../../../../adapters/storage/sqlite/storage.ts";
 import { BackgroundWriter } from "../../../../adapters/storage/sqlite/thread/background-writer.ts";
 import { storageConformance } from "../../../../adapters/testing/conformance/storage/index.ts";
 import { StorageConflict } from "../../../../src/ports/storage.ts";
-import { isLong } from "../../../support/runs.ts";
+import { isLong, longTest } from "../../../support/runs.ts";
 import { firstSchema, insertNote, noteById, notes, updateNote } from "../notes.ts";
 import { closing, says, write } from "../port.ts";
 import { temporaryDirectory, temporaryFile } from "./files.ts";
@@ -109,7 +109,7 @@ describe("commits in the background thread", () => {
     await runProgram(`await port.begin().commit([insertNote("a")]);`);
   });
 
-  it.runIf(isLong)(
+  longTest(
     "end with the storage, even if a module that is preloaded in each thread goes on",
     async () => {
       const preloaded = join(await temporaryDirectory(), "preloaded.mjs");

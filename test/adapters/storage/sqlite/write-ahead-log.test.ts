@@ -1,10 +1,10 @@
 import { statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import type { Worker } from "node:worker_threads";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, onTestFinished } from "vitest";
 import { SqliteStorage } from "../../../../adapters/storage/sqlite/storage.ts";
 import type { Write } from "../../../../src/ports/storage.ts";
-import { isLong } from "../../../support/runs.ts";
+import { longTest } from "../../../support/runs.ts";
 import { firstSchema, insertNote, noteById } from "../notes.ts";
 import { closing, write } from "../port.ts";
 import { temporaryFile } from "./files.ts";
@@ -18,7 +18,7 @@ const megabyte = (name: string): Write[] =>
   Array.from({ length: 20 }, (_, i) => insertNote(`${name}-${i}`, "x".repeat(50_000)));
 
 describe("the length of the write-ahead log", () => {
-  it.runIf(isLong)(
+  longTest(
     "is limited even if each group reads while the thread commits the one before it",
     async () => {
       const file = await temporaryFile();
@@ -39,7 +39,7 @@ describe("the length of the write-ahead log", () => {
     },
   );
 
-  it.runIf(isLong)(
+  longTest(
     "grows while another process reads, and the thread shortens it when that ends",
     async () => {
       const responses: unknown[] = [];

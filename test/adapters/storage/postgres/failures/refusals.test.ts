@@ -4,7 +4,7 @@ import { postgres, type PostgresOptions } from "../../../../../adapters/storage/
 import { TidingsError } from "../../../../../src/kernel/errors.ts";
 import { StorageConflict, StorageRefusal } from "../../../../../src/ports/storage.ts";
 import { database } from "../../../../support/postgres/test-database.ts";
-import { isLong } from "../../../../support/runs.ts";
+import { longTest } from "../../../../support/runs.ts";
 import { firstSchema, insertNote, noteById, notes } from "../../notes.ts";
 import { says, write } from "../../port.ts";
 import { opened, unavailable } from "./opened.ts";
@@ -118,23 +118,20 @@ describe("when the PostgreSQL server refuses", () => {
     },
   );
 
-  it.runIf(isLong)(
-    "because of a timeout, the error says so, and the next write works",
-    async () => {
-      const where = await database();
-      const port = await opened(where.pool({ statement_timeout: 1_000 }));
-      await write(port, insertNote("a"));
-      const host = await where.pool().connect();
-      await host.query("BEGIN; LOCK TABLE tidings_notes");
-      await expect(notes(port)).rejects.toMatchObject({
-        ...unavailable(/longer than its timeout/),
-        cause: { code: "57014" },
-      });
-      await host.query("ROLLBACK");
-      host.release();
-      expect(await notes(port)).toEqual(["a"]);
-    },
-  );
+  longTest("because of a timeout, the error says so, and the next write works", async () => {
+    const where = await database();
+    const port = await opened(where.pool({ statement_timeout: 1_000 }));
+    await write(port, insertNote("a"));
+    const host = await where.pool().connect();
+    await host.query("BEGIN; LOCK TABLE tidings_notes");
+    await expect(notes(port)).rejects.toMatchObject({
+      ...unavailable(/longer than its timeout/),
+      cause: { code: "57014" },
+    });
+    await host.query("ROLLBACK");
+    host.release();
+    expect(await notes(port)).toEqual(["a"]);
+  });
 
   it("to write, reads work, and a migration fails with the reason", async () => {
     const where = await database();

@@ -6,7 +6,7 @@ import type { EngineLock, StoragePort } from "../../../../../src/ports/index.ts"
 import { stopped, world } from "../../../../support/engines/world.ts";
 import { eventually } from "../../../../support/eventually.ts";
 import { database, migrated } from "../../../../support/postgres/test-database.ts";
-import { isLong } from "../../../../support/runs.ts";
+import { longTest } from "../../../../support/runs.ts";
 import { firstSchema, insertNote, notes } from "../../notes.ts";
 import { says, write } from "../../port.ts";
 import { opened } from "./opened.ts";
@@ -44,7 +44,7 @@ it("a server that accepted connections and did not respond for a while can be us
   await pool.end();
 });
 
-it.runIf(isLong)(
+longTest(
   "an engine stops at its deadline although the server does not respond any more",
   async () => {
     const where = await database(await migrated());

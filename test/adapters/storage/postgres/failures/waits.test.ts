@@ -4,7 +4,7 @@ import {
   type PostgresPoolClient,
 } from "../../../../../adapters/storage/postgres/index.ts";
 import { database } from "../../../../support/postgres/test-database.ts";
-import { isLong } from "../../../../support/runs.ts";
+import { longTest } from "../../../../support/runs.ts";
 import { firstSchema, noteById, notes } from "../../notes.ts";
 import { opened, unavailable } from "./opened.ts";
 
@@ -117,7 +117,7 @@ describe("every wait ends", () => {
     expect(left).toEqual([{ idle_in_transaction_session_timeout: "0" }]);
   });
 
-  it.runIf(isLong)(
+  longTest(
     "when another transaction keeps a table locked, and no session waits at the server any more",
     async () => {
       const where = await database();
