@@ -1,17 +1,17 @@
 /** Messages that a carrier refuses after its answer had counted as lost. */
 import { expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
-import type { CarrierErrorCode } from "../../src/ports/carrier-errors.ts";
 import type { LookupAnswer, SendAnswer } from "../../src/ports/transport.ts";
-import { accepted, busy, carrier, held, type Carrier } from "../support/engines/carrier.ts";
+import {
+  accepted,
+  busy,
+  carrier,
+  held,
+  refusal,
+  refusalForNow,
+  type Carrier,
+} from "../support/engines/carrier.ts";
 import { world } from "../support/engines/world.ts";
-
-const no = (code: CarrierErrorCode, permanent = true, retry_after_ms?: number): SendAnswer => ({
-  outcome: "rejected",
-  error: { code, message: "No." },
-  permanent,
-  ...(retry_after_ms !== undefined && { retry_after_ms }),
-});
 
 const from = "+15005550100";
 /** How long the deferral and the limit let a message wait. */
@@ -77,7 +77,7 @@ it.each(cases)(
   "a $status message that the carrier filters goes to no carrier again (falls back: $fallsBack)",
   async (setting) => {
     const { clock, message, failures, answer, calls } = await waiting(setting);
-    answer.answer(no("filtered"));
+    answer.answer(refusal("filtered"));
     await clock.settle();
     expect(await message()).toMatchObject({ status: "failed", error: { code: "filtered" } });
     await clock.advance(10 * pauseMs);
@@ -91,7 +91,7 @@ it.each(cases)(
   "a $status message that the carrier refuses for its own reasons goes to another one only (falls back: $fallsBack)",
   async (setting) => {
     const { clock, message, answer, calls } = await waiting(setting);
-    answer.answer(no("invalid_sender"));
+    answer.answer(refusal("invalid_sender"));
     await clock.advance(10 * pauseMs);
     const { first, second } = calls();
     expect([first.length, second.length]).toEqual([1, setting.fallsBack ? 1 : 0]);
@@ -104,7 +104,7 @@ it.each(cases)(
   async (setting) => {
     const { clock, message, answer, calls } = await waiting(setting);
     const refusedAt = clock.now();
-    answer.answer(no("filtered", false, 5 * pauseMs));
+    answer.answer(refusalForNow("filtered", 5 * pauseMs));
     await clock.advance(10 * pauseMs);
     expect(await message()).toMatchObject({ status: "sent", transport: "sandbox" });
     const { first, second } = calls();
@@ -158,7 +158,7 @@ it("a deferred message that one carrier filters is ambiguous while another one m
     await clock.advance(1_000);
   }
   expect(await message()).toMatchObject({ status: "scheduled", transport: "third" });
-  answer.answer(no("filtered"));
+  answer.answer(refusal("filtered"));
   await clock.settle();
   expect((await message()).status).toBe("ambiguous");
   await clock.advance(10 * pauseMs);

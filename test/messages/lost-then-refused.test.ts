@@ -1,7 +1,6 @@
 /** Messages that a first carrier may have sent, and that a second refused for good. */
 import { describe, expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
-import type { CarrierErrorCode } from "../../src/ports/carrier-errors.ts";
 import type { LookupAnswer, Receipt, SendAnswer } from "../../src/ports/transport.ts";
 import {
   accepted,
@@ -10,17 +9,12 @@ import {
   held,
   lost,
   providerId,
+  refusal,
   type Script,
 } from "../support/engines/carrier.ts";
 import { world } from "../support/engines/world.ts";
 
 const to = "+15005550001";
-const no = (code: CarrierErrorCode): SendAnswer => ({
-  outcome: "rejected",
-  error: { code, message: "No." },
-  permanent: true,
-});
-
 const minute = { ttl_seconds: 60 };
 
 async function sent(
@@ -56,8 +50,8 @@ async function sent(
 
 describe("a message that the first carrier may have and the second refuses", () => {
   it.each([
-    ["for reasons of its own", () => no("invalid_sender")],
-    ["because of the recipient", () => no("invalid_destination")],
+    ["for reasons of its own", () => refusal("invalid_sender")],
+    ["because of the recipient", () => refusal("invalid_destination")],
     ["until all attempts are used", () => busy()],
   ])("stays ambiguous: %s", async (_, second) => {
     const { clock, engine, line, message } = await sent(second);
@@ -73,7 +67,7 @@ describe("a message that the first carrier may have and the second refuses", () 
   it.each(["sent", "delivered", "undelivered"] as const)(
     "is %s when the first carrier's receipt says so",
     async (status) => {
-      const { line, tell, message } = await sent(() => no("invalid_destination"));
+      const { line, tell, message } = await sent(() => refusal("invalid_destination"));
       await tell(status);
       expect(await message()).toMatchObject({
         status,
@@ -89,7 +83,7 @@ describe("a message that the first carrier may have and the second refuses", () 
       const answer = held<SendAnswer>();
       const { clock, engine, message, tell } = await sent(() => answer.promise);
       if (when === "before") await tell("undelivered");
-      answer.answer(no("invalid_sender"));
+      answer.answer(refusal("invalid_sender"));
       await clock.settle();
       if (when === "after") await tell("undelivered");
       expect(await message()).toMatchObject({ status: "undelivered", transport: "sandbox" });
@@ -106,7 +100,7 @@ describe("a message that the first carrier may have and the second refuses", () 
       const answer = held<SendAnswer>();
       const { clock, engine, message, tell } = await sent(() => answer.promise);
       for (const status of statuses) await tell(status);
-      answer.answer(no("invalid_sender"));
+      answer.answer(refusal("invalid_sender"));
       await clock.advance(7_200_000);
       expect(await message()).toMatchObject({ status: "undelivered", transport: "sandbox" });
       expect((await engine.events.list({ type: "message.failed" })).data).toHaveLength(1);
@@ -117,7 +111,7 @@ describe("a message that the first carrier may have and the second refuses", () 
     const answer = held<SendAnswer>();
     const { clock, message, tell } = await sent(() => answer.promise);
     await tell("undelivered");
-    answer.answer(no("invalid_sender"));
+    answer.answer(refusal("invalid_sender"));
     await clock.settle();
     await tell("delivered");
     expect(await message()).toMatchObject({ status: "delivered", transport: "sandbox" });
@@ -129,14 +123,14 @@ describe("a message that the first carrier may have and the second refuses", () 
   ] as const)(
     "is undelivered when the first carrier reports %s and then %s",
     async (...statuses) => {
-      const { tell, message } = await sent(() => no("invalid_destination"));
+      const { tell, message } = await sent(() => refusal("invalid_destination"));
       for (const status of statuses) await tell(status);
       expect(await message()).toMatchObject({ status: "undelivered", transport: "sandbox" });
     },
   );
 
   it("is undelivered when a look-up finds that the first carrier gave it up", async () => {
-    const { clock, message } = await sent(() => no("invalid_sender"), {
+    const { clock, message } = await sent(() => refusal("invalid_sender"), {
       lookup: () => ({
         outcome: "sent",
         provider_message_id: "p-1",
@@ -154,7 +148,7 @@ describe("a message that the first carrier may have and the second refuses", () 
 
   it("is sent when a look-up finds it at the first carrier", async () => {
     const answer = { outcome: "sent", provider_message_id: "p-1", receipts: [] } as const;
-    const { clock, message } = await sent(() => no("invalid_sender"), found(answer));
+    const { clock, message } = await sent(() => refusal("invalid_sender"), found(answer));
     await clock.advance(60_000);
     expect(await message()).toMatchObject({
       status: "sent",
@@ -165,7 +159,7 @@ describe("a message that the first carrier may have and the second refuses", () 
 
   it("fails with the refusal when a look-up finds that the first carrier never had it", async () => {
     const { clock, message, line } = await sent(
-      () => no("invalid_destination"),
+      () => refusal("invalid_destination"),
       found({ outcome: "not_sent" }),
     );
     expect(await message()).toMatchObject({ status: "ambiguous" });
@@ -179,7 +173,7 @@ describe("a message that the first carrier may have and the second refuses", () 
 
   it("goes out over the first carrier when a look-up finds that only the second one refused it", async () => {
     const { clock, message, line, other } = await sent(
-      () => no("invalid_sender"),
+      () => refusal("invalid_sender"),
       found(
         { outcome: "not_sent" },
         { send: (_, attempt) => (attempt.number === 1 ? lost : accepted(attempt)) },
@@ -192,10 +186,10 @@ describe("a message that the first carrier may have and the second refuses", () 
 
   it.each([
     { ends: "goes out over the first carrier", how: "for now", late: busy(), status: "sent" },
-    { ends: "fails", how: "for good", late: no("invalid_sender"), status: "failed" },
+    { ends: "fails", how: "for good", late: refusal("invalid_sender"), status: "failed" },
   ])("$ends when the first refuses it late, $how", async ({ late, status }) => {
     const answer = held<SendAnswer>();
-    const { clock, message, line, other } = await sent(() => no("invalid_sender"), {
+    const { clock, message, line, other } = await sent(() => refusal("invalid_sender"), {
       send: (_, attempt) => (attempt.number === 1 ? answer.promise : accepted(attempt)),
     });
     await clock.advanceUntil(() => other.calls.length > 0);
@@ -207,7 +201,7 @@ describe("a message that the first carrier may have and the second refuses", () 
   });
 
   it("still records the opt-out that the second carrier knows", async () => {
-    const { engine, message } = await sent(() => no("opted_out"));
+    const { engine, message } = await sent(() => refusal("opted_out"));
     const { status, contact_id } = await message();
     expect(status).toBe("ambiguous");
     expect(await engine.contacts.get(contact_id)).toMatchObject({ opted_out: true });
@@ -245,7 +239,7 @@ describe("a message that the first carrier may have and the second refuses", () 
       transports: [
         carrier(notSent),
         carrier({ name: "second", ...notSent }),
-        carrier({ name: "third", send: () => no("invalid_destination") }),
+        carrier({ name: "third", send: () => refusal("invalid_destination") }),
       ],
       routes: [{ transports: ["sandbox", "second", "third"], fallBackAfter: ["ambiguous"] }],
     });
@@ -272,7 +266,7 @@ describe("a message that the first carrier may have and the second refuses", () 
     await clock.settle();
     await both.stop();
     const one = await started(storage, {
-      transports: [carrier({ name: "second", send: () => no("invalid_destination") })],
+      transports: [carrier({ name: "second", send: () => refusal("invalid_destination") })],
       routes: [{ transports: ["second"] }],
     });
     await clock.advance(120_000);

@@ -4,7 +4,15 @@ import { expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import type { Route } from "../../src/ports/route.ts";
 import type { SendAnswer, SendContext } from "../../src/ports/transport.ts";
-import { accepted, busy, carrier, lost, providerId, refused } from "../support/engines/carrier.ts";
+import {
+  accepted,
+  busy,
+  carrier,
+  lost,
+  providerId,
+  refusal,
+  refused,
+} from "../support/engines/carrier.ts";
 import { fastForward } from "../support/engines/fast-forward.ts";
 import { stopped, world } from "../support/engines/world.ts";
 import { isLong } from "../support/runs.ts";
@@ -38,11 +46,7 @@ const answers: readonly Answered["answer"][] = [
   () => busy(),
   () => busy(20_000),
   () => refused,
-  () => ({
-    outcome: "rejected",
-    error: { code: "invalid_sender", message: "" },
-    permanent: true,
-  }),
+  () => refusal("invalid_sender"),
   accepted,
 ];
 

@@ -2,18 +2,11 @@
 import { describe, expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { TidingsError } from "../../src/kernel/errors.ts";
-import type { CarrierErrorCode } from "../../src/ports/carrier-errors.ts";
 import type { Route } from "../../src/ports/route.ts";
 import type { SendAnswer, SendContext } from "../../src/ports/transport.ts";
-import { accepted, busy, carrier, lost } from "../support/engines/carrier.ts";
+import { accepted, busy, carrier, lost, refusalForNow } from "../support/engines/carrier.ts";
 import { world } from "../support/engines/world.ts";
 import { withGroups } from "../support/storage/groups.ts";
-
-const no = (code: CarrierErrorCode): SendAnswer => ({
-  outcome: "rejected",
-  error: { code, message: "No." },
-  permanent: false,
-});
 
 /** Sends a message, and returns its status and the times of the calls after `ms`. */
 async function sent(
@@ -38,25 +31,29 @@ async function sent(
 describe.each(["unreachable", "filtered"] as const)("a message that is %s for now", (code) => {
   it("is retried over the same transport only", async () => {
     expect(
-      await sent((attempt) => (attempt.number < 3 ? no(code) : accepted(attempt)), [], 60_000),
+      await sent(
+        (attempt) => (attempt.number < 3 ? refusalForNow(code) : accepted(attempt)),
+        [],
+        60_000,
+      ),
     ).toEqual({ status: "sent", times: [0, 1_000, 6_000], others: [] });
   });
 
   it("stays with that transport, whatever its later attempts end with", async () => {
     const later = [busy(), lost];
     expect(
-      await sent(({ number }) => later[number - 2] ?? no(code), ["ambiguous"], 600_000),
+      await sent(({ number }) => later[number - 2] ?? refusalForNow(code), ["ambiguous"], 600_000),
     ).toEqual({ status: "ambiguous", times: [0, 1_000, 6_000], others: [] });
   });
 
   it("fails after six attempts over that transport", async () => {
-    const { status, times, others } = await sent(() => no(code), [], 1_000_000);
+    const { status, times, others } = await sent(() => refusalForNow(code), [], 1_000_000);
     expect([status, times?.length, others]).toEqual(["failed", 6, []]);
   });
 });
 
 it("a message that is refused for a time of a wrong form is retried after the usual pause", async () => {
-  const refused = { ...no("unreachable"), retry_after_ms: "5" as unknown as number };
+  const refused = { ...refusalForNow("unreachable"), retry_after_ms: "5" as unknown as number };
   expect(
     await sent((attempt) => (attempt.number === 1 ? refused : accepted(attempt)), [], 60_000),
   ).toEqual({ status: "sent", times: [0, 1_000], others: [] });

@@ -2,7 +2,6 @@
 import { describe, expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
-import type { CarrierErrorCode } from "../../src/ports/carrier-errors.ts";
 import type { Route } from "../../src/ports/route.ts";
 import type { Receipt, SendAnswer } from "../../src/ports/transport.ts";
 import {
@@ -12,6 +11,7 @@ import {
   held,
   lost,
   providerId,
+  refusal,
   type Carrier,
   type Script,
 } from "../support/engines/carrier.ts";
@@ -19,12 +19,6 @@ import { stopped, world } from "../support/engines/world.ts";
 import { over } from "../support/over.ts";
 
 const to = "+15005550001";
-const no = (code: CarrierErrorCode, permanent = true): SendAnswer => ({
-  outcome: "rejected",
-  error: { code, message: "No." },
-  permanent,
-});
-
 /** The sandbox's sender, over `sandbox` and then `second`. */
 function pair(first: Script = {}, second: Script = {}): readonly [Carrier, Carrier] {
   return [carrier(first), carrier({ name: "second", ...second })];
@@ -96,7 +90,7 @@ describe("a message over two transports", () => {
   ] as const)(
     "falls back after a permanent rejection only for reasons of the carrier: %s",
     async (code, expected) => {
-      const [first, second] = pair({ send: () => no(code) });
+      const [first, second] = pair({ send: () => refusal(code) });
       const { clock, engine } = await run([first, second], routes());
       const { id } = await engine.messages.send({ to, body: "Hello" });
       await clock.advance(10_000);
@@ -108,7 +102,7 @@ describe("a message over two transports", () => {
   it("returns to the busy first when it asked, if the second rejects permanently", async () => {
     const [first, second] = pair(
       { send: (_, attempt) => (attempt.number < 4 ? busy(90_000) : accepted(attempt)) },
-      { send: () => no("invalid_sender") },
+      { send: () => refusal("invalid_sender") },
     );
     const { clock, engine } = await run([first, second], routes());
     const begun = clock.now();
@@ -233,7 +227,10 @@ describe("a message over two transports", () => {
 
   it("returns to the first after the second's rejection if a look-up shows that the first did not send it", async () => {
     const notSent = { outcome: "not_sent" } as const;
-    const [first, second] = pair({ lookup: () => notSent }, { send: () => no("invalid_sender") });
+    const [first, second] = pair(
+      { lookup: () => notSent },
+      { send: () => refusal("invalid_sender") },
+    );
     let calls = 0;
     const line = over(first, {
       send: async (message, attempt) => (++calls === 1 ? lost : first.send(message, attempt)),
@@ -262,7 +259,7 @@ describe("a message over two transports", () => {
     let calls = 0;
     const [first, second] = pair(
       { send: () => (++calls === 3 ? late.promise : busy()) },
-      { send: () => no("invalid_sender") },
+      { send: () => refusal("invalid_sender") },
     );
     const { clock, engine } = await run([first, second], routes());
     const began = clock.now();

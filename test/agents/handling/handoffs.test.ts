@@ -7,7 +7,7 @@ import type { AgentModel } from "../../../src/ports/agent-model.ts";
 import type { Policy } from "../../../src/ports/policy.ts";
 import type { SendAnswer } from "../../../src/ports/transport.ts";
 import type { Event } from "../../../src/webhooks/event-catalog.ts";
-import { carrier } from "../../support/engines/carrier.ts";
+import { carrier, refused } from "../../support/engines/carrier.ts";
 import { cases } from "../../support/runs.ts";
 import { actionOf } from "../actions.ts";
 import { agency, echo, visitor, type Agency, type AgencyOptions } from "../world.ts";
@@ -404,11 +404,7 @@ describe.each(["scheduled", "canceled"] as const)("a %s message of the host", (s
 describe("after a hand-back, a question that a person", () => {
   const refusing = (body: string | null): SendAnswer =>
     body === "Yes, until noon."
-      ? {
-          outcome: "rejected",
-          error: { code: "invalid_destination", message: "No such number." },
-          permanent: true,
-        }
+      ? refused
       : { outcome: "accepted", provider_message_id: `p-${body}` };
 
   async function replied(options: AgencyOptions["options"]) {

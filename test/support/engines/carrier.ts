@@ -1,4 +1,5 @@
 /** A carrier whose answers a test scripts, and which records its calls. */
+import type { CarrierErrorCode } from "../../../src/ports/carrier-errors.ts";
 import type {
   LookupAnswer,
   LookupContext,
@@ -71,19 +72,25 @@ export const accepted = (attempt: Pick<SendContext, "attempt_id">): SendAnswer =
   provider_message_id: providerId(attempt),
 });
 
-/** Not sent, and worth a retry. */
-export const busy = (retry_after_ms?: number): SendAnswer => ({
+/** Not sent, and not worth a retry. */
+export const refusal = (code: CarrierErrorCode): SendAnswer => ({
   outcome: "rejected",
-  error: { code: "carrier_unavailable", message: "Try again." },
-  permanent: false,
-  ...(retry_after_ms === undefined ? {} : { retry_after_ms }),
+  error: { code, message: "No." },
+  permanent: true,
 });
 
-export const refused: SendAnswer = {
+/** Not sent, and worth a retry. */
+export const refusalForNow = (code: CarrierErrorCode, retry_after_ms?: number): SendAnswer => ({
   outcome: "rejected",
-  error: { code: "invalid_destination", message: "No such number." },
-  permanent: true,
-};
+  error: { code, message: "Not now." },
+  permanent: false,
+  ...(retry_after_ms !== undefined && { retry_after_ms }),
+});
+
+export const refused = refusal("invalid_destination");
+
+export const busy = (retry_after_ms?: number): SendAnswer =>
+  refusalForNow("carrier_unavailable", retry_after_ms);
 
 export const lost: SendAnswer = {
   outcome: "ambiguous",
