@@ -6,6 +6,7 @@ import {
   callsAfterTurn,
   finalDenials,
   firstDenialOf,
+  outcomeOf,
   overdueDenials,
   withCall,
   withoutCall,
@@ -78,6 +79,28 @@ test("only the calls that wait for an approval are left to the next turn", () =>
   const [ended, waiting] = callsAfterTurn([call, waits], now);
   expect(ended).toEqual({ ...call, turn_ended: true });
   expect(waiting).toEqual({ ...waits, approve_by: now + approvalMs });
+});
+
+test("a call that already waits keeps its deadline in the turns after the first", () => {
+  const waits: ActionCall = { ...call, status: "awaiting_approval", approve_by: now };
+  expect(callsAfterTurn([waits], now + minute)).toEqual([waits]);
+});
+
+describe("the model is told of a call that", () => {
+  it.each<[status: ActionCall["status"], outcome: unknown]>([
+    ["done", { status: "done", output: "text" }],
+    ["awaiting_approval", { status: "awaiting_approval" }],
+    ["pending", undefined],
+    ["approved", undefined],
+  ])("is %s: %o", (status, outcome) => {
+    expect(outcomeOf({ ...call, status, output: "text" })).toEqual(outcome);
+  });
+
+  it.each(["failed", "denied"] as const)("is %s why it was not carried out", (status) => {
+    const told = (error: string | null) => outcomeOf({ ...call, status, error });
+    expect(told("No such order.")).toEqual({ status: "failed", error: "No such order." });
+    expect(told(null)).toEqual({ status: "failed", error: status });
+  });
 });
 
 describe("a decision about a call", () => {

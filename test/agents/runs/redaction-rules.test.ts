@@ -25,6 +25,12 @@ test("a run may quote the messages of its histories, also those before the last 
   const running = { ...ended, open: true as const, finished_at: null };
   const first = running.heard_through - maxReadForHistory + 1;
   expect([isQuoted(running, first), isQuoted(running, first - 1)]).toEqual([true, false]);
+  const isQuotedAfterMoves = (sequence: number): boolean =>
+    mayQuote(running, { id: "msg_1", sequence, created_at: now }, 3);
+  expect(
+    [isQuotedAfterMoves(first - 3), isQuotedAfterMoves(first - 4)],
+    "Each move left a number unused, so its history goes back further.",
+  ).toEqual([true, false]);
   const triggered = { ...ended, heard_through: 0, read_from: 1_990 };
   expect(isQuoted(triggered, 1), "What triggered it may quote any message.").toBe(true);
 });
