@@ -9,7 +9,7 @@ import type { Event } from "../../src/webhooks/event-catalog.ts";
 import { call, jsonOf } from "../api/call.ts";
 import { world, type LogLine } from "../support/engines/world.ts";
 import { cases } from "../support/runs.ts";
-import { storages } from "../support/storage/storages.ts";
+import { embeddedStorages } from "../support/storage/storages.ts";
 import {
   assistantConversations,
   beyondHelp,
@@ -199,8 +199,7 @@ describe.each(modelsHere.filter(({ isLanguageModel }) => isLanguageModel))(
   },
 );
 
-const embedded = storages.filter(({ name }) => name !== "PostgreSQL");
-const grounds = cases(embedded, ({ name }) => name === "memory");
+const grounds = cases(embeddedStorages, ({ name }) => name === "memory");
 const ends = [testModels.slice(0, 1), testModels.slice(-1)].flat();
 
 describe.each(grounds)("the assistant of a seeded sandbox on $name", ({ open }) => {

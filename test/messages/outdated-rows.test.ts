@@ -7,7 +7,7 @@ import type { SendAnswer, SendContext } from "../../src/ports/transport.ts";
 import { accepted, busy, carrier, held, lost, refused } from "../support/engines/carrier.ts";
 import { world } from "../support/engines/world.ts";
 import { withGroups } from "../support/storage/groups.ts";
-import { lightStorages, storages, type Ground } from "../support/storage/storages.ts";
+import { embeddedStorages, lightStorages, type Ground } from "../support/storage/storages.ts";
 
 const to = "+15005550001";
 
@@ -90,9 +90,7 @@ describe.each(lightStorages)("during a carrier's call on $name, another process"
   });
 });
 
-const inTurn = storages.filter(({ name }) => name !== "PostgreSQL");
-
-it.each(inTurn)(
+it.each(embeddedStorages)(
   "the rows that a process has written are equal to those stored on $name",
   async ({ open }) => {
     const { clock, started } = world();

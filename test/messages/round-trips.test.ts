@@ -9,7 +9,7 @@ import { world } from "../support/engines/world.ts";
 import { over } from "../support/over.ts";
 import { counting } from "../support/storage/counting.ts";
 import { beforeCommits, withGroups } from "../support/storage/groups.ts";
-import { storages } from "../support/storage/storages.ts";
+import { embeddedStorages, storages } from "../support/storage/storages.ts";
 
 const postgres = storages.find(({ name }) => name === "PostgreSQL") ?? expect.fail("no PostgreSQL");
 
@@ -171,11 +171,10 @@ it.each([
   },
 );
 
-const inTurn = storages.filter(({ name }) => name !== "PostgreSQL");
 const receipts = { timeout_ms: 3_600_000, lookups_ms: [] };
 
 it.each(
-  inTurn.flatMap((storage) => [
+  embeddedStorages.flatMap((storage) => [
     {
       ...storage,
       when: "no receipt follows",

@@ -10,7 +10,7 @@ import { letWork } from "../support/engines/let-work.ts";
 import { world } from "../support/engines/world.ts";
 import { withGroups } from "../support/storage/groups.ts";
 import { rowsOf } from "../support/storage/rows.ts";
-import { storages } from "../support/storage/storages.ts";
+import { embeddedStorages } from "../support/storage/storages.ts";
 
 const to = (n: number): string => `+1500555${1_000 + n}`;
 const person = "+15005559000";
@@ -35,10 +35,7 @@ const lists = [
   },
 ];
 
-/** On PostgreSQL, the commands of a group run at the same time. */
-const inTurn = storages.filter(({ name }) => name !== "PostgreSQL");
-
-describe.each(inTurn)("on $name", ({ open }) => {
+describe.each(embeddedStorages)("on $name", ({ open }) => {
   it.each(lists)("a message is accepted before the items of $list that wait", async ({ give }) => {
     const { clock, engine } = world();
     const spend = letWork(clock);

@@ -24,7 +24,7 @@ import { stopped, world } from "../support/engines/world.ts";
 import { cases, longTest } from "../support/runs.ts";
 import { counting } from "../support/storage/counting.ts";
 import { rowsOf } from "../support/storage/rows.ts";
-import { lightStorages, storages } from "../support/storage/storages.ts";
+import { embeddedStorages, lightStorages, storages } from "../support/storage/storages.ts";
 import { receivers } from "../webhooks/receivers.ts";
 
 const phone = "+15005550101";
@@ -106,10 +106,7 @@ describe.each(lightStorages)("an erasure of a contact with many deliveries on $n
   });
 });
 
-const embedded = cases(
-  storages.filter(({ name }) => name !== "PostgreSQL"),
-  ({ name }) => name === "SQLite",
-);
+const embedded = cases(embeddedStorages, ({ name }) => name === "SQLite");
 
 it.each(embedded)(
   "a visitor's mailbox is removed with its messages, not in one transaction, on $name",

@@ -9,7 +9,7 @@ import { accepted, carrier, held } from "../support/engines/carrier.ts";
 import { world } from "../support/engines/world.ts";
 import { over } from "../support/over.ts";
 import { beforeCommits, writesTo } from "../support/storage/groups.ts";
-import { lightStorages, storages } from "../support/storage/storages.ts";
+import { embeddedStorages, lightStorages } from "../support/storage/storages.ts";
 
 const to = (n: number): string => `+1500555${1_000 + n}`;
 
@@ -331,9 +331,7 @@ describe.each(lightStorages)("a message that is due at once, on $name", ({ open 
 });
 
 // On PostgreSQL, the run that has nothing to do ends before the job can begin again.
-const inTurn = storages.filter(({ name }) => name !== "PostgreSQL");
-
-it.each(inTurn)(
+it.each(embeddedStorages)(
   "a stop waits for a message that began at once, though another run of its job ends, on $name",
   async ({ open }) => {
     const { clock, engine, started } = world();

@@ -11,7 +11,7 @@ import { world } from "../support/engines/world.ts";
 import { runs } from "../support/runs.ts";
 import { beforeCommits, writesTo } from "../support/storage/groups.ts";
 import { rowsOf } from "../support/storage/rows.ts";
-import { lightStorages, storages } from "../support/storage/storages.ts";
+import { embeddedStorages, lightStorages } from "../support/storage/storages.ts";
 
 const to = (n: number): string => `+1500555${1_000 + n}`;
 
@@ -121,9 +121,7 @@ describe.each(lightStorages)("on $name, with one slot", ({ open }) => {
 });
 
 // PostgreSQL has a transaction for each lease, and one process commits them one after the other.
-const inTurn = storages.filter(({ name }) => name !== "PostgreSQL");
-
-it.each(inTurn)(
+it.each(embeddedStorages)(
   "the next conversation's carrier on $name is called after the commit that records the last answer, and needs none of its own",
   async ({ open }) => {
     const { clock, started } = world();

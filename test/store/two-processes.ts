@@ -7,11 +7,8 @@ import { Store } from "../../src/store/store.ts";
 import type { UnscopedTx } from "../../src/store/transactions/transaction.ts";
 import { letWork } from "../support/engines/let-work.ts";
 import { withGroups } from "../support/storage/groups.ts";
-import { storages, type Ground } from "../support/storage/storages.ts";
+import type { Ground } from "../support/storage/storages.ts";
 import { itemById, items, schema, type Item } from "./commands.ts";
-
-/** The storages whose commands run in turn. On these, a process keeps the rows that it writes. */
-export const inTurn = storages.filter(({ name }) => name !== "PostgreSQL");
 
 /** How long a process keeps no rows after one of them turned out to be outdated. */
 export const distrustMs = 10_000;

@@ -1,7 +1,7 @@
 /** A webhook whose URL is changed. */
 import { describe, expect, it } from "vitest";
 import { delays } from "../../src/webhooks/sending/schedule.ts";
-import { storages } from "../support/storage/storages.ts";
+import { embeddedStorages } from "../support/storage/storages.ts";
 import { webhookWorld, type WebhookWorld } from "./world.ts";
 
 const hourMs = 3_600_000;
@@ -9,11 +9,10 @@ const dayMs = 24 * hourMs;
 /** Longer than the polling interval. */
 const soonMs = 6_000;
 const url = "https://b.example/hook";
-const embedded = storages.filter(({ name }) => name !== "PostgreSQL");
 const statuses = async ({ deliveries }: WebhookWorld) =>
   (await deliveries()).map(({ status }) => status);
 
-describe.each(embedded)("a webhook on $name", ({ open }) => {
+describe.each(embeddedStorages)("a webhook on $name", ({ open }) => {
   it("with a new URL is not disabled by a 410 of the old one, and gets that delivery, too", async () => {
     const world = await webhookWorld(open());
     const { clock, receivers, desk } = world;

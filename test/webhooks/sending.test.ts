@@ -3,7 +3,7 @@ import { deliveriesDue } from "../../src/webhooks/rows.ts";
 import { stopped } from "../support/engines/world.ts";
 import { over } from "../support/over.ts";
 import { cases } from "../support/runs.ts";
-import { lightStorages, storages } from "../support/storage/storages.ts";
+import { embeddedStorages, lightStorages, storages } from "../support/storage/storages.ts";
 import type { Behavior } from "./receivers.ts";
 import { webhookWorld, type WebhookWorld } from "./world.ts";
 
@@ -12,10 +12,7 @@ const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
 /** Longer than the polling interval. */
 const soonMs = 6_000;
-const embedded = cases(
-  storages.filter(({ name }) => name !== "PostgreSQL"),
-  ({ name }) => name === "SQLite",
-);
+const embedded = cases(embeddedStorages, ({ name }) => name === "SQLite");
 /** Publishes three events, one after another. */
 async function tellThree({ tell, clock }: WebhookWorld): Promise<void> {
   for (let i = 0; i < 3; i++) {

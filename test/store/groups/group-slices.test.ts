@@ -17,9 +17,9 @@ import { Store } from "../../../src/store/store.ts";
 import { letWork } from "../../support/engines/let-work.ts";
 import { over } from "../../support/over.ts";
 import { beforeCommits, withGroups } from "../../support/storage/groups.ts";
-import type { Ground, StorageCase } from "../../support/storage/storages.ts";
+import { embeddedStorages, type Ground, type StorageCase } from "../../support/storage/storages.ts";
 import { itemById, items, schema } from "../commands.ts";
-import { inTurn, put, tokenOf, twoProcesses } from "../two-processes.ts";
+import { put, tokenOf, twoProcesses } from "../two-processes.ts";
 
 const numbered = (count: number, name: string): readonly string[] =>
   Array.from({ length: count }, (_, n) => `${name} ${n + 1}`);
@@ -59,7 +59,7 @@ async function opened({ open }: StorageCase, change = (port: StoragePort): Stora
   return { clock, spend, groups, ran, done, give };
 }
 
-describe.each(inTurn)("the commands of a group on $name", (storage) => {
+describe.each(embeddedStorages)("the commands of a group on $name", (storage) => {
   it.each([
     { before: 3, origin: "engine" },
     { before: 1, origin: "item" },
@@ -229,7 +229,7 @@ async function overtaken(ground: Ground) {
   return { one, state, groups, ran, give };
 }
 
-describe.each(inTurn)("after a conflict on $name", ({ open }) => {
+describe.each(embeddedStorages)("after a conflict on $name", ({ open }) => {
   it("the next group ends, and the commands of both run again in their order", async () => {
     const { one, state, ran, give } = await overtaken(open({ empty: true }));
     const work: Promise<void>[] = [];

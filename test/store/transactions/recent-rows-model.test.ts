@@ -7,8 +7,9 @@ import { expect, test } from "vitest";
 import type { Store } from "../../../src/store/store.ts";
 import type { UnscopedTx } from "../../../src/store/transactions/transaction.ts";
 import { runs } from "../../support/runs.ts";
+import { embeddedStorages } from "../../support/storage/storages.ts";
 import { itemById, items } from "../commands.ts";
-import { distrustMs, inTurn, recent, tokenOf, twoProcesses } from "../two-processes.ts";
+import { distrustMs, recent, tokenOf, twoProcesses } from "../two-processes.ts";
 
 const ids = ["a", "b"] as const;
 
@@ -123,7 +124,7 @@ async function actual(store: Store, turn: Turn, own: string): Promise<Outcome> {
   return { seen, failed };
 }
 
-test.each(inTurn)(
+test.each(embeddedStorages)(
   "commands of two processes on $name see what the earlier ones left, and no write is lost",
   async ({ name, open }) => {
     const ground = open({ empty: true });

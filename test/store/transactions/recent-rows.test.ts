@@ -6,18 +6,9 @@ import type { Store } from "../../../src/store/store.ts";
 import type { UnscopedTx } from "../../../src/store/transactions/transaction.ts";
 import { held } from "../../support/engines/carrier.ts";
 import { beforeCommits, failingCommits } from "../../support/storage/groups.ts";
-import { storages } from "../../support/storage/storages.ts";
+import { embeddedStorages, storages, type StorageCase } from "../../support/storage/storages.ts";
 import { itemById, items } from "../commands.ts";
-import {
-  distrustMs,
-  inTurn,
-  keep,
-  put,
-  recent,
-  remove,
-  tokenOf,
-  twoProcesses,
-} from "../two-processes.ts";
+import { distrustMs, keep, put, recent, remove, tokenOf, twoProcesses } from "../two-processes.ts";
 
 /** What another process does to the row that this one keeps, in one commit or several. */
 const changes: Readonly<Record<string, readonly ((tx: UnscopedTx) => Promise<void>)[]>> = {
@@ -91,7 +82,7 @@ const cases = Object.entries(uses).flatMap(([does, use]) =>
   Object.entries(changes).map(([has, theirs]) => ({ does, has, use, theirs })),
 );
 
-describe.each(inTurn)("on $name, a row that this process wrote last", ({ open }) => {
+describe.each(embeddedStorages)("on $name, a row that this process wrote last", ({ open }) => {
   it("is read from no storage", async () => {
     const { one, recall } = await twoProcesses(open({ empty: true }));
     await keep(one, { a: "kept" });
@@ -185,7 +176,7 @@ describe.each(inTurn)("on $name, a row that this process wrote last", ({ open })
   });
 });
 
-describe.each(inTurn)("on $name, after a kept row turned out to be outdated", ({ open }) => {
+describe.each(embeddedStorages)("on $name, after a kept row was outdated", ({ open }) => {
   it("no other outdated row is tried", async () => {
     const { one, other, recall } = await twoProcesses(open({ empty: true }));
     await keep(one, { a: "kept", b: "kept" });
@@ -217,7 +208,7 @@ describe.each(inTurn)("on $name, after a kept row turned out to be outdated", ({
 });
 
 /** A process whose next commits wait until the test ends them. */
-async function slowCommits(open: (typeof inTurn)[number]["open"]) {
+async function slowCommits(open: StorageCase["open"]) {
   let hold: Promise<boolean> | undefined;
   let begun = (): void => {};
   const processes = await twoProcesses(open({ empty: true }), (port) =>
@@ -260,7 +251,7 @@ async function beginAppend(store: Store) {
   return { appended, seen };
 }
 
-describe.each(inTurn)("on $name, while a commit writes a kept row", ({ open }) => {
+describe.each(embeddedStorages)("on $name, while a commit writes a kept row", ({ open }) => {
   it("the next command sees what that commit writes", async () => {
     const { one, other, recall, beginWrite } = await slowCommits(open);
     const { written, end } = await beginWrite("later");

@@ -79,6 +79,12 @@ export const storages: readonly StorageCase[] = [
 ];
 
 /**
+ * The storages within the process. They run the commands of a group in turn, and the process keeps
+ * the rows that it writes. PostgreSQL runs the commands of a group at the same time.
+ */
+export const embeddedStorages = storages.filter(({ name }) => name !== "PostgreSQL");
+
+/**
  * The storages for a behavior that the engine alone decides, whatever storage it has. `npm test`
  * tries it on SQLite, the default. The conformance tests of the adapters and the main path of each
  * feature try the others.
