@@ -4,6 +4,8 @@ import type { VirtualClock } from "../../adapters/testing/index.ts";
 import type { AccountHandle } from "../../src/host/handles/handles.ts";
 import { carrier, type Carrier } from "../support/engines/carrier.ts";
 import { world } from "../support/engines/world.ts";
+import { modelCommands } from "../support/model-commands.ts";
+import { outcome } from "../support/outcome.ts";
 import { cases, runsOn } from "../support/runs.ts";
 import { storages } from "../support/storage/storages.ts";
 
@@ -42,13 +44,6 @@ interface Real {
 
 type Command = fc.AsyncCommand<Model, Real>;
 
-const code = (work: Promise<unknown>): Promise<string> =>
-  work.then(
-    () => "done",
-    (error: unknown) =>
-      error instanceof Error && "code" in error ? String(error.code) : String(error),
-  );
-
 async function checkAgreement(model: Model, { account, clock, line }: Real): Promise<void> {
   await clock.settle();
   for (const to of phones) {
@@ -82,16 +77,7 @@ async function checkAgreement(model: Model, { account, clock, line }: Real): Pro
   ).toHaveLength(model.confirmations);
 }
 
-function command(name: string, run: (model: Model, real: Real) => Promise<void>): Command {
-  return {
-    check: () => true,
-    async run(model, real) {
-      await run(model, real);
-      await checkAgreement(model, real);
-    },
-    toString: () => name,
-  };
-}
+const command = modelCommands(checkAgreement);
 
 /** Applies a keyword to the model. */
 function applyKeyword(model: Model, phone: Phone, to: Sender, word: string): void {
@@ -114,7 +100,7 @@ const send = (to: Phone, from: Sender, delay: number): Command =>
   command(`send from ${from} to ${to} in ${delay} ms`, async (model, { account, clock }) => {
     const send_at = new Date(clock.now() + delay).toISOString();
     expect(
-      await code(account.messages.send({ to, from, body: "Hello", send_at })),
+      await outcome(account.messages.send({ to, from, body: "Hello", send_at })),
       `A message to ${to} from ${from} is refused exactly after an opt-out.`,
     ).toBe(isOut(model, to, from) ? "recipient_opted_out" : "done");
   });
@@ -126,7 +112,7 @@ const race = (phone: Phone, sender: Sender, word: string): Command =>
     async (model, { account }) => {
       const from = (i: number): Sender => senders[i % 2] ?? sender;
       const messages = Array.from({ length: 4 }, (_, i) =>
-        code(account.messages.send({ to: phone, from: from(i), body: "Hello" })),
+        outcome(account.messages.send({ to: phone, from: from(i), body: "Hello" })),
       );
       const words = Array.from({ length: 2 }, () =>
         account.sandbox.inbound({ from: phone, to: sender, body: word }),
@@ -147,7 +133,7 @@ const set = (phone: Phone, status: "opted_in" | "opted_out"): Command =>
     const id = await contactOf(account, phone);
     if (
       id === undefined ||
-      (await code(account.contacts.setConsent(id, "text", { status }))) !== "done"
+      (await outcome(account.contacts.setConsent(id, "text", { status }))) !== "done"
     ) {
       return;
     }
@@ -166,11 +152,11 @@ const treat = (what: "erase" | "merge" | "edit", phone: Phone): Command =>
     const id = await contactOf(account, phone);
     const other = await contactOf(account, phones.find((each) => each !== phone) ?? phone);
     if (id === undefined) return;
-    if (what === "erase") await code(account.contacts.erase(id));
+    if (what === "erase") await outcome(account.contacts.erase(id));
     if (what === "merge" && other !== undefined && other !== id) {
-      await code(account.contacts.merge(other, id));
+      await outcome(account.contacts.merge(other, id));
     }
-    if (what === "edit") await code(account.contacts.update(id, { name: "Ann", phone: null }));
+    if (what === "edit") await outcome(account.contacts.update(id, { name: "Ann", phone: null }));
   });
 
 const phone = fc.constantFrom(...phones);

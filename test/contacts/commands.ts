@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { expect } from "vitest";
 import type { ImportReport } from "../../src/contacts/import/import-types.ts";
 import type { AccountHandle } from "../../src/host/handles/handles.ts";
+import { modelCommands } from "../support/model-commands.ts";
 import { outcome } from "../support/outcome.ts";
 import { all } from "../support/pages.ts";
 import { addressesOf, imported } from "./helpers.ts";
@@ -97,20 +98,7 @@ async function checkAgreement(
   );
 }
 
-function command(
-  name: string,
-  run: (model: Model, real: Real) => Promise<void>,
-  check: (model: Model) => boolean = () => true,
-): Command {
-  return {
-    check,
-    async run(model, real) {
-      await run(model, real);
-      await checkAgreement(model, real);
-    },
-    toString: () => name,
-  };
-}
+const command = modelCommands(checkAgreement);
 
 const onPerson = (
   name: string,

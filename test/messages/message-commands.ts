@@ -4,6 +4,7 @@ import { expect } from "vitest";
 import type { VirtualClock } from "../../adapters/testing/index.ts";
 import type { AccountHandle } from "../../src/host/handles/handles.ts";
 import type { Carrier } from "../support/engines/carrier.ts";
+import { modelCommands } from "../support/model-commands.ts";
 import { outcome } from "../support/outcome.ts";
 import { ModelMessage, type Evidence, type Plan } from "./message-model.ts";
 
@@ -48,20 +49,7 @@ async function checkAgreement(
   );
 }
 
-function command(
-  name: string,
-  run: (model: Model, real: Real) => Promise<void>,
-  check = (_: Model): boolean => true,
-): Command {
-  return {
-    check,
-    async run(model, real) {
-      await run(model, real);
-      await checkAgreement(model, real);
-    },
-    toString: () => name,
-  };
-}
+const command = modelCommands(checkAgreement);
 
 /** A command on an existing message. */
 function onMessage(

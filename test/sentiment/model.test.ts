@@ -9,6 +9,7 @@ import {
 import type { MessagingEngine } from "../../src/engine.ts";
 import type { SentimentAnalyzer } from "../../src/ports/sentiment.ts";
 import { stopped, world } from "../support/engines/world.ts";
+import { modelCommands } from "../support/model-commands.ts";
 import { runsOn } from "../support/runs.ts";
 import { storages } from "../support/storage/storages.ts";
 
@@ -29,8 +30,6 @@ interface Real {
   readonly running: [MessagingEngine, MessagingEngine];
   readonly begin: () => Promise<MessagingEngine>;
 }
-
-type Command = fc.AsyncCommand<Model, Real>;
 
 /** The number of messages that a sentiment state lists. */
 const maxCommands = 20;
@@ -68,16 +67,7 @@ function shifts(said: readonly number[]): string[] {
   return labels.filter((label, i) => label !== (labels[i - 1] ?? "neutral"));
 }
 
-function command(name: string, run: (model: Model, real: Real) => Promise<void>): Command {
-  return {
-    check: () => true,
-    async run(model, real) {
-      await run(model, real);
-      await checkAgreement(model, real);
-    },
-    toString: () => name,
-  };
-}
+const command = modelCommands(checkAgreement);
 
 const which = fc.constantFrom<0 | 1>(0, 1);
 

@@ -6,6 +6,7 @@ import type { EventType } from "../../src/events/types.ts";
 import type { AccountHandle } from "../../src/host/handles/handles.ts";
 import type { DeliveryStatus } from "../../src/webhooks/deliveries/delivery-types.ts";
 import type { WebhookStatus } from "../../src/webhooks/types.ts";
+import { modelCommands } from "../support/model-commands.ts";
 import { outcome } from "../support/outcome.ts";
 import { all } from "../support/pages.ts";
 import { isGenuine, type Receivers } from "./receivers.ts";
@@ -137,23 +138,12 @@ async function checkAgreement(
   }
 }
 
-/** Runs the operation, sends what is pending, and compares model and engine. */
-function command(
-  name: string,
-  run: (model: Model, real: Real) => Promise<void>,
-  needsHook = false,
-): Command {
-  return {
-    check: ({ hooks }) => !needsHook || hooks.length > 0,
-    async run(model, real) {
-      await run(model, real);
-      for (const hook of model.hooks) hook.send();
-      await real.clock.advance(1_000);
-      await checkAgreement(model, real);
-    },
-    toString: () => name,
-  };
-}
+/** Each operation is followed by a second in which all that is pending is sent. */
+const command = modelCommands<Model, Real>(async (model, real) => {
+  for (const hook of model.hooks) hook.send();
+  await real.clock.advance(1_000);
+  await checkAgreement(model, real);
+});
 
 /** An operation on one webhook. On a deleted webhook it must fail with `not_found`. */
 function onHook(
@@ -175,7 +165,7 @@ function onHook(
         ).toBe("not_found");
       } else await done;
     },
-    true,
+    ({ hooks }) => hooks.length > 0,
   );
 }
 

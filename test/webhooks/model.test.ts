@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { maxAttempts } from "../../src/webhooks/sending/schedule.ts";
+import { modelCommands } from "../support/model-commands.ts";
 import { runs } from "../support/runs.ts";
 import { startProcess, type Process } from "./engine-process.ts";
 import { checkInvariants } from "./invariants.ts";
@@ -56,26 +57,15 @@ interface Real {
 
 type Command = fc.AsyncCommand<Model, Real>;
 
-function command(
-  name: string,
-  run: (model: Model, real: Real) => Promise<unknown>,
-  can?: (model: Model) => boolean,
-): Command {
-  return {
-    check: (model) => can?.(model) ?? true,
-    async run(model, real) {
-      await run(model, real);
-      const { status } = await real.world.desk.webhooks.get(model.id);
-      if (model.saidGone) {
-        expect(
-          ["disabled", model.status],
-          "A receiver that is gone disables the webhook, unless it was enabled again.",
-        ).toContain(status);
-      } else expect(status, "The webhook has the status that was set last.").toBe(model.status);
-    },
-    toString: () => name,
-  };
-}
+const command = modelCommands<Model, Real>(async (model, { world }) => {
+  const { status } = await world.desk.webhooks.get(model.id);
+  if (model.saidGone) {
+    expect(
+      ["disabled", model.status],
+      "A receiver that is gone disables the webhook, unless it was enabled again.",
+    ).toContain(status);
+  } else expect(status, "The webhook has the status that was set last.").toBe(model.status);
+});
 
 /** Advances to a millisecond without requests, so that later requests follow the next change. */
 async function toFreshTime({ clock, receivers }: WebhookWorld): Promise<void> {
