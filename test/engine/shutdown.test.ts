@@ -4,6 +4,7 @@ import type { StoragePort } from "../../src/ports/storage.ts";
 import { call, jsonOf } from "../api/call.ts";
 import { accepted, carrier, held } from "../support/engines/carrier.ts";
 import { stopping, world } from "../support/engines/world.ts";
+import { outcome } from "../support/outcome.ts";
 import { over } from "../support/over.ts";
 import { lightStorages } from "../support/storage/storages.ts";
 
@@ -22,8 +23,6 @@ function closing(): { readonly storage: StoragePort; readonly closes: () => numb
     closes: () => closes,
   };
 }
-
-const codeOf = ({ code }: { readonly code: string }): string => code;
 
 describe("an engine that stops", () => {
   it("closes the storage and stops the other transports if one transport throws", async () => {
@@ -76,7 +75,7 @@ describe("an engine that stops", () => {
     const second = carrier({ name: "second" });
     const slow = over(second, { start: () => promise });
     const one = engine(storage, { transports: [first, slow] });
-    const started = one.start().then(() => "started", codeOf);
+    const started = outcome(one.start());
     await clock.settle();
     const isOver = stopping(one);
     await clock.advance(2_999);
@@ -120,10 +119,10 @@ describe("an engine that stops", () => {
       },
     });
     const one = engine(memory(), { transports: [slow] });
-    const failed = one.start().catch(codeOf);
+    const failed = outcome(one.start());
     await clock.advance(30_000);
     expect(await failed).toBe("internal");
-    const again = one.start().catch(codeOf);
+    const again = outcome(one.start());
     await clock.settle();
     const isOver = stopping(one);
     await clock.advance(3_000);

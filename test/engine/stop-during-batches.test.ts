@@ -1,11 +1,11 @@
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import type { MessagingEngine } from "../../src/engine.ts";
-import type { Page } from "../../src/kernel/index.ts";
-import type { Message } from "../../src/messages/types.ts";
 import type { Policy } from "../../src/ports/policy.ts";
 import { call, jsonOf } from "../api/call.ts";
 import { world } from "../support/engines/world.ts";
+import { outcome } from "../support/outcome.ts";
+import { all } from "../support/pages.ts";
 import { lightStorages } from "../support/storage/storages.ts";
 
 const phoneOf = (i: number): string => `+1500555${String(6_000 + i)}`;
@@ -31,17 +31,8 @@ function counting(): { readonly policy: Policy; readonly reached: (n: number) =>
 }
 
 async function recipients({ messages: { list } }: MessagingEngine): Promise<string[]> {
-  const to: string[] = [];
-  let cursor: string | null = null;
-  do {
-    const page: Page<Message> = await list({ limit: 100, cursor });
-    to.push(...page.data.map((message) => message.to));
-    cursor = page.next_cursor;
-  } while (cursor !== null);
-  return to.toSorted();
+  return (await all((page) => list(page))).map(({ to }) => to).toSorted();
 }
-
-const codeOf = ({ code }: { readonly code: string }): string => code;
 
 describe.each(lightStorages)("an engine on $name that stops during a batch", ({ open }) => {
   it("ends a batch with a key between two messages, and another engine sends the rest", async () => {
@@ -49,9 +40,7 @@ describe.each(lightStorages)("an engine on $name that stops during a batch", ({ 
     const ground = open();
     const { policy, reached } = counting();
     const one = engine(ground.connect(), { policies: [policy] });
-    const ended = one.messages
-      .batch({ messages }, { idempotencyKey: "mailing" })
-      .then(() => "done", codeOf);
+    const ended = outcome(one.messages.batch({ messages }, { idempotencyKey: "mailing" }));
     await reached(40);
     await one.stop();
     expect(await ended).toBe("shutting_down");

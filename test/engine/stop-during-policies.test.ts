@@ -3,11 +3,10 @@ import { describe, expect, it } from "vitest";
 import type { Policy } from "../../src/ports/policy.ts";
 import { carrier, held } from "../support/engines/carrier.ts";
 import { stopping, world } from "../support/engines/world.ts";
+import { outcome } from "../support/outcome.ts";
 import { lightStorages } from "../support/storage/storages.ts";
 
 const hello = { to: "+15005550001", body: "Hello" };
-
-const codeOf = ({ code }: { readonly code: string }): string => code;
 
 describe.each(lightStorages)("an engine on $name that stops during policies", ({ open }) => {
   const messages = Array.from({ length: 60 }, (_, i) => ({
@@ -25,10 +24,10 @@ describe.each(lightStorages)("an engine on $name that stops during policies", ({
     const { engine, log } = world();
     const one = engine(open().connect(), { policies: [slow] });
     await one.messages.send(hello);
-    const sent = messages.map((message) => one.messages.send(message).then(() => "sent", codeOf));
+    const sent = messages.map((message) => outcome(one.messages.send(message)));
     await setImmediate();
     await one.stop();
-    expect(new Set(await Promise.all(sent))).toEqual(new Set(["sent"]));
+    expect(new Set(await Promise.all(sent))).toEqual(new Set(["done"]));
     expect(log).toEqual([]);
   });
 
@@ -55,9 +54,9 @@ describe.each(lightStorages)("an engine on $name that stops during policies", ({
       },
     };
     const one = engine(open().connect(), { policies: [reads] });
-    const sent = messages.map((message) => one.messages.send(message).then(() => "sent", codeOf));
+    const sent = messages.map((message) => outcome(one.messages.send(message)));
     await one.stop();
-    expect(new Set(await Promise.all(sent))).toEqual(new Set(["sent"]));
+    expect(new Set(await Promise.all(sent))).toEqual(new Set(["done"]));
     expect(log).toEqual([]);
   });
 
@@ -70,7 +69,7 @@ describe.each(lightStorages)("an engine on $name that stops during policies", ({
       name: "careless",
       async evaluate({ message }) {
         if (message.body === "slow") await slow.promise;
-        leftovers.push(left.promise.then(() => one.contacts.list()).then(() => "read", codeOf));
+        leftovers.push(outcome(left.promise.then(() => one.contacts.list())));
         return { verdict: "allow" };
       },
     };
@@ -96,7 +95,7 @@ describe.each(lightStorages)("an engine on $name that stops during policies", ({
     };
     const one = engine(ground.connect(), { policies: [hangs] });
     const batch = one.messages.batch({ messages }, { idempotencyKey: "batch" });
-    const ended = batch.then(() => "done", codeOf);
+    const ended = outcome(batch);
     while (evaluations <= 30) await setImmediate();
     const isOver = stopping(one);
     await clock.advance(2_999);

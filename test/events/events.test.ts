@@ -10,6 +10,7 @@ import { call } from "../api/call.ts";
 import { accepted, busy, carrier, refused } from "../support/engines/carrier.ts";
 import { world } from "../support/engines/world.ts";
 import { over } from "../support/over.ts";
+import { everyEvent } from "../support/pages.ts";
 import { runsOn } from "../support/runs.ts";
 import { failingCommits } from "../support/storage/groups.ts";
 import { lightStorages } from "../support/storage/storages.ts";
@@ -17,16 +18,6 @@ import { thrownBy } from "../support/thrown-by.ts";
 
 const hello = { to: "+15005550001", body: "Hello" };
 const never = new AbortController().signal;
-
-async function logOf({ events }: Pick<AccountHandle, "events">): Promise<Event[]> {
-  const all: Event[] = [];
-  for (let cursor: string | null | undefined; cursor !== null;) {
-    const page = await events.list({ limit: 100, ...(cursor === undefined ? {} : { cursor }) });
-    all.push(...page.data);
-    cursor = page.next_cursor;
-  }
-  return all.toReversed();
-}
 
 /** Records the events of a handler, in order. */
 function listen(engine: MessagingEngine): { event: Event; scope: Scope }[] {
@@ -208,7 +199,7 @@ describe.each(lightStorages)("events on $name", ({ name, open }) => {
     await clock.advance(60_000);
     for (const { events, scope } of [one.account(), account]) {
       const own = heard.filter((each) => each.scope.account_id === scope.account_id);
-      expect(own.map(({ event }) => event)).toEqual(await logOf({ events }));
+      expect(own.map(({ event }) => event)).toEqual(await everyEvent({ events }));
       expect(own.every((each) => each.scope.mode === "sandbox")).toBe(true);
       expect(own.length).toBeGreaterThan(8);
     }
@@ -229,7 +220,7 @@ describe.each(lightStorages)("events on $name", ({ name, open }) => {
     });
     await Promise.all(["a", "b", "c"].map((body) => one.sandbox.inbound({ from: hello.to, body })));
     await clock.settle();
-    const log = await logOf(one);
+    const log = await everyEvent(one);
     expect(heard.map(({ event }) => event)).toEqual(log);
     const received = log.filter(
       (event): event is Event<"message.received"> => event.type === "message.received",
@@ -314,7 +305,7 @@ describe.each(lightStorages)("events on $name", ({ name, open }) => {
     const { account: noise } = await tenant(one);
     await account.messages.send(hello);
     await clock.settle();
-    const [first] = await logOf(account);
+    const [first] = await everyEvent(account);
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.record({ sends: fc.nat(4), takes: fc.nat(12), aborts: fc.boolean() }), {
@@ -328,7 +319,7 @@ describe.each(lightStorages)("events on $name", ({ name, open }) => {
               await account.sandbox.inbound({ from: `+1500555${1_000 + n}`, body: String(n) });
               await noise.sandbox.inbound({ from: hello.to, body: "noise" });
             }
-            const log = await logOf(account);
+            const log = await everyEvent(account);
             const left = log.length - log.findIndex(({ id }) => id === had.at(-1)) - 1;
             const leaving = new AbortController();
             const stream = await follow(one, key, had.at(-1), leaving.signal);
@@ -336,7 +327,7 @@ describe.each(lightStorages)("events on $name", ({ name, open }) => {
             if (aborts) leaving.abort();
             await stream.chunks.return?.();
           }
-          const log = await logOf(account);
+          const log = await everyEvent(account);
           const rest = await follow(one, key, had.at(-1));
           had.push(...(await take(rest, log.length - had.length)).map(({ id }) => id));
           expect(had).toEqual(log.map(({ id }) => id));
@@ -353,7 +344,7 @@ describe.each(lightStorages)("events on $name", ({ name, open }) => {
     const { account, key } = await tenant(one);
     await account.messages.send(hello);
     await clock.settle();
-    const before = (await logOf(account)).length;
+    const before = (await everyEvent(account)).length;
     const streams = await Promise.all([1, 2, 3].map(() => follow(one, key)));
     const only = await follow(one, key, undefined, never, "?types=message.failed,message.sent");
     const taking = streams.map((stream) => take(stream, 8));
@@ -363,7 +354,7 @@ describe.each(lightStorages)("events on $name", ({ name, open }) => {
       await account.messages.send({ ...hello, body });
       await clock.advance(10_000);
     }
-    const log = (await logOf(account)).slice(before);
+    const log = (await everyEvent(account)).slice(before);
     for (const taken of await Promise.all(taking)) expect(taken).toEqual(log.slice(0, 8));
     expect((await failed).map(({ type }) => type)).toEqual(["message.failed"]);
   });
@@ -399,7 +390,7 @@ describe.each(lightStorages)("events on $name", ({ name, open }) => {
     const one = engine(over(storage, { reader }));
     const { account, key } = await tenant(one);
     await account.sandbox.inbound({ from: hello.to, body: "first" });
-    const [first] = await logOf(account);
+    const [first] = await everyEvent(account);
     for (let n = 0; n < 1_000; n++) {
       void account.sandbox.event({ type: "message.sent" });
     }
@@ -419,7 +410,7 @@ describe.each(lightStorages)("events on $name", ({ name, open }) => {
     const one = engine(open().connect());
     const [mine, other] = [await tenant(one), await tenant(one)];
     await other.account.sandbox.inbound({ from: hello.to, body: "Hi" });
-    const [theirs] = await logOf(other.account);
+    const [theirs] = await everyEvent(other.account);
     const answers = await Promise.all(
       ["evt_00000000000000000000000000", theirs?.id ?? ""].map((id) =>
         call(one.api, {

@@ -5,6 +5,7 @@ import { messages } from "../../src/messages/rows.ts";
 import type { Message } from "../../src/messages/types.ts";
 import { carrier } from "../support/engines/carrier.ts";
 import { world } from "../support/engines/world.ts";
+import { all } from "../support/pages.ts";
 import { beforeCommits } from "../support/storage/groups.ts";
 import { lightStorages } from "../support/storage/storages.ts";
 
@@ -13,20 +14,10 @@ const to = "+15005550001";
 
 /** Returns the ids of the messages that were scheduled and then queued, in order. */
 async function queuedIn({ events }: MessagingEngine): Promise<readonly string[]> {
-  const found: string[] = [];
-  let cursor: string | undefined;
-  do {
-    const page = await events.list({
-      type: "message.updated",
-      limit: 100,
-      ...(cursor && { cursor }),
-    });
-    for (const { data } of page.data) {
-      if (data.previous_status === "scheduled") found.unshift(data.message_id);
-    }
-    cursor = page.next_cursor ?? undefined;
-  } while (cursor !== undefined);
-  return found;
+  const updates = await all((page) => events.list({ ...page, type: "message.updated" }));
+  return updates
+    .toReversed()
+    .flatMap(({ data }) => (data.previous_status === "scheduled" ? [data.message_id] : []));
 }
 
 describe.each(lightStorages)(

@@ -8,6 +8,7 @@ import type { StoragePort } from "../../src/ports/storage.ts";
 import { carrier, lost } from "../support/engines/carrier.ts";
 import { world } from "../support/engines/world.ts";
 import { errorOf } from "../support/outcome.ts";
+import { all } from "../support/pages.ts";
 import { runsOn } from "../support/runs.ts";
 import { failingCommits, withGroups } from "../support/storage/groups.ts";
 import { rowsOf } from "../support/storage/rows.ts";
@@ -308,18 +309,11 @@ describe.each(lightStorages)("idempotency keys on $name", ({ name, open }) => {
             items.flatMap(({ to, body }) => (to === "x" ? [] : [body])),
           );
           const made = new Set(data.flatMap((each) => (each.ok ? [each.message.id] : [])));
-          let kept = 0;
-          for (let cursor: string | null | undefined; cursor !== null;) {
-            const page = await messages.list({
-              limit: 100,
-              ...(cursor === undefined ? {} : { cursor }),
-            });
-            kept += page.data.length;
-            // The batch made no message besides those that it returned.
-            expect(page.data.filter((each) => !made.has(each.id))).toEqual([]);
-            cursor = page.next_cursor;
-          }
-          expect(kept, "Each message that the batch returned exists.").toBe(made.size);
+          const kept = await all((page) => messages.list(page));
+          expect(
+            new Set(kept.map((each) => each.id)),
+            "The messages that exist are those that the batch returned.",
+          ).toEqual(made);
           expect((await call()).data).toEqual(data);
         },
       ),

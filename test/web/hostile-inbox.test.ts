@@ -1,6 +1,7 @@
 /** Everything that a stranger can write, in every field that a stranger controls. */
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
+import { all } from "../support/pages.ts";
 import { isLong } from "../support/runs.ts";
 import { triedHostileTexts } from "./hostile-texts.ts";
 import { openInbox } from "./shop-pages.ts";
@@ -111,14 +112,9 @@ test("no text of a stranger runs or becomes markup, wherever the inbox shows it"
   await page.goto(url);
   await page.locator(".row").first().waitFor();
   const expected = new Map<string, string[]>();
-  for (let cursor: string | undefined; ;) {
-    const found = await shop.conversations.list({ limit: 100, ...(cursor && { cursor }) });
-    for (const { id, contact, last_message } of found.data) {
-      const name = shownName(contact.name, contact.phone ?? "");
-      expected.set(id, [name, last_message?.preview || "Attachment or empty message"]);
-    }
-    if (found.next_cursor === null) break;
-    cursor = found.next_cursor;
+  for (const { id, contact, last_message } of await all((each) => shop.conversations.list(each))) {
+    const name = shownName(contact.name, contact.phone ?? "");
+    expected.set(id, [name, last_message?.preview || "Attachment or empty message"]);
   }
   expect(expected.size).toBe(triedHostileTexts.length + 1);
   expect(new Map(await page.evaluate<[string, string[]][]>(allRows))).toEqual(expected);
@@ -160,13 +156,8 @@ test("no text of a stranger runs or becomes markup, wherever the inbox shows it"
   await page.evaluate(`location.hash = "#/contacts"`);
   await page.locator(".row.is-contact").first().waitFor();
   const people = new Map<string, string>();
-  for (let cursor: string | undefined; ;) {
-    const found = await shop.contacts.list({ limit: 100, ...(cursor && { cursor }) });
-    for (const { id, name, phone } of found.data) {
-      people.set(id, shownName(name ?? "", phone ?? ""));
-    }
-    if (found.next_cursor === null) break;
-    cursor = found.next_cursor;
+  for (const { id, name, phone } of await all((each) => shop.contacts.list(each))) {
+    people.set(id, shownName(name ?? "", phone ?? ""));
   }
   const rows = await page.evaluate<[string, string[]][]>(allRows);
   expect(new Map(rows.map(([id, [name]]) => [id, name]))).toEqual(people);
