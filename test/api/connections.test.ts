@@ -9,6 +9,7 @@ import { fetchHandler } from "../../adapters/http/fetch.ts";
 import { koaHandler } from "../../adapters/http/koa.ts";
 import { nodeHandler } from "../../adapters/http/node.ts";
 import { ask, exchange, parseAnswers } from "../../adapters/testing/conformance/mount/raw-http.ts";
+import { listening } from "../support/listening.ts";
 import { keys, notes } from "./notes-api.ts";
 import { mountings, serve, type Mounting } from "./servers.ts";
 
@@ -223,9 +224,7 @@ test("HEAD is answered on a server that refuses the body of a response that must
 
 test("a connection can be reused after a body that was too large", async () => {
   const engine = notes({ bodyBytes: 1_000 });
-  const server = createServer(nodeHandler(engine)).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as { port: number };
+  const port = await listening(nodeHandler(engine));
   const body = JSON.stringify({ title: "x".repeat(300_000) });
   const statuses: (number | undefined)[] = [];
   for (let i = 0; i < 3; i++) {
@@ -241,7 +240,5 @@ test("a connection can be reused after a body that was too large", async () => {
     statuses.push(response.resume().statusCode);
     await once(response, "end");
   }
-  server.close();
-  server.closeAllConnections();
   expect(statuses).toEqual([413, 413, 413]);
 });

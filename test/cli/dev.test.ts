@@ -1,11 +1,9 @@
-import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import type { Message, Page } from "../../adapters/entry.ts";
 import { eventually } from "../support/eventually.ts";
+import { listening } from "../support/listening.ts";
 import { longTest } from "../support/runs.ts";
 import { dev, finished, scratch, tidings } from "./tidings.ts";
 
@@ -79,10 +77,7 @@ longTest("says that the port is in use, by what, and which one to try", async ()
   );
   expect(existsSync(join(empty, "tidings.db")), "no new file is left behind").toBe(false);
 
-  const other = createServer((_, response) => response.end("hello")).listen(0, "127.0.0.1");
-  onTestFinished(() => void other.close());
-  await once(other, "listening");
-  const taken = (other.address() as AddressInfo).port;
+  const taken = await listening((_, response) => void response.end("hello"));
   const { errors } = await finished(empty, "dev", "--port", String(taken));
   expect(errors).toContain(`Port ${taken} is in use by another program.`);
 });

@@ -1,9 +1,8 @@
 import { createHmac } from "node:crypto";
-import { once } from "node:events";
-import { createServer } from "node:http";
 import { text } from "node:stream/consumers";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { sid } from "../adapters/transport/world.ts";
+import { listening } from "../support/listening.ts";
 import { longTest } from "../support/runs.ts";
 import { start } from "./program.ts";
 
@@ -31,7 +30,7 @@ longTest("the Twilio example ends with status 1 if the message does not arrive",
 test("the Twilio example sends over the account in the environment, and receives its receipt and a reply", async () => {
   const publicUrl = "https://shop.example";
   const requests: { url: string; authorization: string; form: URLSearchParams }[] = [];
-  const standIn = createServer((request, response) => {
+  const port = await listening((request, response) => {
     void text(request).then((body) => {
       const { url = "", headers } = request;
       requests.push({
@@ -43,11 +42,8 @@ test("the Twilio example sends over the account in the environment, and receives
         .writeHead(201, { "content-type": "application/json" })
         .end(JSON.stringify({ sid: sid(1) }));
     });
-  }).listen(0, "127.0.0.1");
-  onTestFinished(() => void standIn.close());
-  await once(standIn, "listening");
-  const address = standIn.address();
-  const apiUrl = `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}`;
+  });
+  const apiUrl = `http://127.0.0.1:${port}`;
 
   const environment = { ...account, TWILIO_API_URL: apiUrl, PUBLIC_URL: publicUrl };
   await using program = start("examples/twilio/main.ts", ["+15005551234"], environment);

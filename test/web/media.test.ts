@@ -1,7 +1,4 @@
 /** Files that strangers send: shown only when a person asks, and never from a private host. */
-import { once } from "node:events";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { expect, it, onTestFinished } from "vitest";
 import { httpClient } from "../../adapters/http-client/index.ts";
 import { memory } from "../../adapters/storage/memory/index.ts";
@@ -12,6 +9,7 @@ import { keyScopes, type KeyScope } from "../../src/operations/caller.ts";
 import { checkUrl } from "../../src/ports/destinations.ts";
 import type { HttpClient, HttpOutcome, HttpRequest } from "../../src/ports/http-client.ts";
 import { world } from "../support/engines/world.ts";
+import { listening } from "../support/listening.ts";
 import { engineOf, pageOf, siteOf, type Answered, type Site } from "./pages.ts";
 
 const picture = Buffer.from("89504e470d0a1a0a", "hex");
@@ -154,13 +152,10 @@ it("a picture that moved is found", async () => {
 
 it("a private host is never contacted, even if the host application allows it to webhooks", async () => {
   let requests = 0;
-  const server = createServer((_, response) => {
+  const port = await listening((_, response) => {
     requests++;
     response.setHeader("Content-Type", "image/png").end(picture);
-  }).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  onTestFinished(() => void server.close());
-  const { port } = server.address() as AddressInfo;
+  });
   const client = httpClient();
   onTestFinished(() => client.close());
   const engine = engineOf({ http: { client, allow: ["127.0.0.1", "localhost"] } });

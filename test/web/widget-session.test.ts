@@ -1,7 +1,5 @@
 /** The ready handler that opens sessions for anonymous visitors. */
-import { once } from "node:events";
-import { createServer, request as send, type IncomingHttpHeaders } from "node:http";
-import type { AddressInfo } from "node:net";
+import { request as send, type IncomingHttpHeaders } from "node:http";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import express from "express";
 import { describe, expect, it, onTestFinished, test } from "vitest";
@@ -12,6 +10,7 @@ import { sandbox } from "../../adapters/transport/sandbox/index.ts";
 import { widgetHandler, type WidgetOptions } from "../../adapters/web/widget/server/index.ts";
 import { newContext } from "../support/browser/chromium.ts";
 import { world } from "../support/engines/world.ts";
+import { listening } from "../support/listening.ts";
 
 interface Answer {
   readonly status: number;
@@ -34,15 +33,8 @@ async function siteOf(options: WidgetOptions = {}): Promise<Site> {
   const { clock, engine: engineOn } = world();
   const engine = engineOn(memory());
   const widget = widgetHandler(engine, options);
-  const server = createServer(express().use("/chat", expressHandler(widget)));
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  onTestFinished(async () => {
-    server.closeAllConnections();
-    server.close();
-    await engine.stop();
-  });
-  const { port } = server.address() as AddressInfo;
+  onTestFinished(() => engine.stop());
+  const port = await listening(express().use("/chat", expressHandler(widget)));
   const ask: Site["ask"] = (method, path, headers = {}, body) =>
     new Promise((resolve, reject) => {
       const type = body === undefined ? {} : { "Content-Type": "application/json" };
@@ -230,16 +222,10 @@ test("chats of several accounts on one website keep their visitors apart", async
     .use("/chat/help", expressHandler(widgetHandler(engine, { account_id: account.id })))
     .use("/chat", expressHandler(widgetHandler(engine)))
     .get("/", (_, response) => void response.type("html").send("<!doctype html><title>Shop"));
-  const server = createServer(app);
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  onTestFinished(async () => {
-    server.closeAllConnections();
-    server.close();
-    await engine.stop();
-  });
+  onTestFinished(() => engine.stop());
+  const port = await listening(app);
   const page = await (await newContext(skip)).newPage();
-  await page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+  await page.goto(`http://127.0.0.1:${port}/`);
   const visitor = (path: string): Promise<string> =>
     page.evaluate(
       `fetch("${path}", { method: "POST" }).then((response) => response.json())

@@ -1,10 +1,8 @@
 /** A page of another origin in a real browser. */
-import { once } from "node:events";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { expect, onTestFinished } from "vitest";
+import { expect } from "vitest";
 import { chromium } from "../support/browser/chromium.ts";
 import { eventually } from "../support/eventually.ts";
+import { listening } from "../support/listening.ts";
 import { longTest } from "../support/runs.ts";
 import { shop, visitorOf } from "./world.ts";
 
@@ -40,13 +38,10 @@ longTest(
   "a page in Chromium shows each message once, in order and unchanged, after two disconnects",
   async ({ skip }) => {
     const browser = await chromium(skip);
-    const pages = createServer((_, response) =>
-      response.setHeader("content-type", "text/html").end(page),
-    );
-    pages.listen(0, "127.0.0.1");
-    await once(pages, "listening");
-    onTestFinished(() => void pages.close());
-    const origin = `http://127.0.0.1:${(pages.address() as AddressInfo).port}`;
+    const port = await listening((_, response) => {
+      response.setHeader("content-type", "text/html").end(page);
+    });
+    const origin = `http://127.0.0.1:${port}`;
 
     const there = await shop({ webchat: { origins: [origin] } });
     const visitor = visitorOf(there, await there.engine.webchat.open({ name: "<i>Ann</i>" }));

@@ -3,14 +3,15 @@
  * requests.
  */
 import { once } from "node:events";
-import { Agent, createServer, request } from "node:http";
-import { connect, type AddressInfo } from "node:net";
+import { Agent, request } from "node:http";
+import { connect } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { nodeHandler } from "../../../adapters/http/node.ts";
 import { memory } from "../../../adapters/storage/memory/index.ts";
 import type { CallbackRequest, Transport } from "../../../src/ports/transport.ts";
 import { carrier } from "../../support/engines/carrier.ts";
 import { world } from "../../support/engines/world.ts";
+import { listening } from "../../support/listening.ts";
 import { isLong, longTest } from "../../support/runs.ts";
 import { answered, fromTwilio, line, overTwilio, sid } from "./world.ts";
 
@@ -21,15 +22,9 @@ async function serving(transport: Transport, ...others: readonly Transport[]) {
   const { clock, started, log } = world();
   const one = await started(memory(), { transports: [transport, ...others], mode: "live" });
   await one.senders.create({ address: from, channels: ["sms"], transport: transport.name });
-  const server = createServer(nodeHandler(one, { basePath: "/api" })).listen(0, "127.0.0.1");
+  const port = await listening(nodeHandler(one, { basePath: "/api" }));
   const agent = new Agent({ keepAlive: true, maxSockets: 64 });
-  onTestFinished(() => {
-    agent.destroy();
-    server.close();
-    server.closeAllConnections();
-  });
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
+  onTestFinished(() => agent.destroy());
   /** Resolves with the status, or with null when the connection was closed. */
   const call = ({
     url,

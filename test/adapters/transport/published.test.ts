@@ -2,15 +2,13 @@
  * Our requests and our stand-ins' responses, checked by Prism against the carriers' published
  * OpenAPI documents.
  */
-import { once } from "node:events";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
 import fc from "fast-check";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { destinations } from "../../../src/ports/destinations.ts";
 import type { HttpClient } from "../../../src/ports/http-client.ts";
 import type { CallbackRequest } from "../../../src/ports/transport.ts";
+import { listening } from "../../support/listening.ts";
 import { runs } from "../../support/runs.ts";
 import { messages } from "./messages.ts";
 import { eventPath, judged, prism, published } from "./prism.ts";
@@ -71,7 +69,7 @@ const bounds = {
 
 /** A stand-in for a carrier, on a socket. */
 async function behind(http: HttpClient): Promise<string> {
-  const server = createServer((request, response) => {
+  const port = await listening((request, response) => {
     void (async () => {
       const { method, url, headers } = request;
       const body = await buffer(request);
@@ -87,10 +85,8 @@ async function behind(http: HttpClient): Promise<string> {
         .writeHead(outcome.status, { "content-type": "application/json", ...outcome.headers })
         .end(outcome.body);
     })();
-  }).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  onTestFinished(() => server.close().closeAllConnections());
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  return `http://127.0.0.1:${port}`;
 }
 
 describe.each(carriers)("the document that $name publishes", (carrier) => {

@@ -1,8 +1,5 @@
 /** Transports with mistakes: what they return is checked before anything of it is used. */
-import { once } from "node:events";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import { nodeHandler } from "../../../adapters/http/node.ts";
 import { memory } from "../../../adapters/storage/memory/index.ts";
 import type {
@@ -16,6 +13,7 @@ import type {
 } from "../../../src/ports/transport.ts";
 import { carrier, held, lost, type Script } from "../../support/engines/carrier.ts";
 import { world } from "../../support/engines/world.ts";
+import { listening } from "../../support/listening.ts";
 
 const hello = { to: "+15005550001", body: "Hello" };
 const error = { code: "throttled", message: "Too many messages." };
@@ -225,10 +223,7 @@ async function answered(result: object) {
   const { started, log } = world();
   const acme = { ...carrier(), parseCallback: async () => result } as Transport;
   const one = await started(memory(), { transports: [acme] });
-  const server = createServer(nodeHandler(one)).listen(0, "127.0.0.1");
-  onTestFinished(() => void server.close());
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
+  const port = await listening(nodeHandler(one));
   const url = `http://127.0.0.1:${port}/v1/transports/sandbox/callbacks`;
   const response = await fetch(url, { method: "POST", body: "{}" });
   return { response, one, log };
