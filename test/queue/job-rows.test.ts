@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { seededRandom, virtualClock } from "../../adapters/testing/index.ts";
+import { seededRandom, virtualClock, type VirtualClock } from "../../adapters/testing/index.ts";
 import { consumeJob } from "../../src/events/consumers/job-orders.ts";
 import { schema } from "../../src/modules.ts";
 import { silent } from "../../src/ports/logger.ts";
@@ -60,11 +60,29 @@ describe.each(storages)("jobs on $name", ({ name, open }) => {
     const port = open().connect();
     const store = new Store({ port, schema, clock, random: seededRandom(1), logger: silent });
     await store.open();
-    return { clock, store, port };
+    const leased = async (order: JobOrder, fence = 1): Promise<Claim> =>
+      (await store.commitUnscoped((tx) =>
+        lease(tx, storedName(order), { fence, leasedBy: null }),
+      )) ?? expect.fail("The job is not leased.");
+    const rowOf = (order: JobOrder) => {
+      const { kind, key } = storedName(order);
+      return store.unscopedReads.get(jobByName, [kind, key]);
+    };
+    return { clock, store, port, leased, rowOf };
   }
 
+  /** A job in the lane of a class, which is due now. */
+  const sendOrder = (clock: VirtualClock, jobClass: JobClass): JobOrder<"send"> => ({
+    kind: "send",
+    key: { conversation_id: "conv_1" },
+    account_id: "acct_1",
+    mode: "live",
+    lane: laneOf("sandbox", jobClass),
+    due_at: clock.now(),
+  });
+
   it("run at their armed time, with one holder at a time, and no arming is lost", async () => {
-    const { clock, store } = await stored();
+    const { clock, store, rowOf } = await stored();
     let run = 0;
     await fc.assert(
       fc.asyncProperty(fc.array(steps, { maxLength: 30, size: "max" }), async (list) => {
@@ -140,10 +158,7 @@ describe.each(storages)("jobs on $name", ({ name, open }) => {
               }
             }
           }
-          const row = await store.unscopedReads.get(jobByName, [
-            "consume",
-            storedName(order(now)).key,
-          ]);
+          const row = await rowOf(order(now));
           const due =
             holder === undefined ? Math.min(wanted ?? Infinity, again ?? Infinity) : holder.until;
           expect(
@@ -175,17 +190,14 @@ describe.each(storages)("jobs on $name", ({ name, open }) => {
   });
 
   it("are there after they were armed, also if they ended between its reads and its commit", async () => {
-    const { clock, store, port } = await stored();
+    const { clock, store, port, leased, rowOf } = await stored();
     const order: JobOrder = consumeJob({ consumer: "c", key: "k" }, clock.now());
     await store.commitUnscoped((tx) => arm(tx, order));
     const slow = overtaken(
       port,
       () => true,
       async () => {
-        const claim = await store.commitUnscoped((tx) =>
-          lease(tx, storedName(order), { fence: 1, leasedBy: null }),
-        );
-        if (claim === undefined) throw new Error("not leased");
+        const claim = await leased(order);
         await store.commitUnscoped((tx) => finish(tx, claim));
       },
     );
@@ -195,20 +207,16 @@ describe.each(storages)("jobs on $name", ({ name, open }) => {
       await arm(tx, order);
       await arm(tx, another);
     });
-    const job = await store.unscopedReads.get(jobByName, ["consume", storedName(order).key]);
-    expect(job).toMatchObject({ leased: false, due_at: clock.now() });
+    expect(await rowOf(order)).toMatchObject({ leased: false, due_at: clock.now() });
   });
 
   it("that fail use the slow lane until they succeed again", async () => {
-    const { clock, store } = await stored();
+    const { clock, store, leased } = await stored();
     const order: JobOrder = consumeJob({ consumer: "c", key: "k" }, clock.now());
     await store.commitUnscoped((tx) => arm(tx, order));
     const lanes: Lane[] = [];
     for (const [n, failure] of (["job", "storage", undefined, undefined] as const).entries()) {
-      const claim = await store.commitUnscoped((tx) =>
-        lease(tx, storedName(order), { fence: n + 1, leasedBy: null }),
-      );
-      if (claim === undefined) throw new Error("not leased");
+      const claim = await leased(order, n + 1);
       lanes.push(claim.lane);
       expect(claim.failures).toBe(n === 1 || n === 2 ? 1 : 0);
       await store.commitUnscoped((tx) => finish(tx, claim, { againAt: clock.now(), failure }));
@@ -219,55 +227,34 @@ describe.each(storages)("jobs on $name", ({ name, open }) => {
   });
 
   it("move to a better lane when they are armed for it, and never to a worse one", async () => {
-    const { clock, store } = await stored();
-    const order = (jobClass: JobClass): JobOrder<"send"> => ({
-      kind: "send",
-      key: { conversation_id: "conv_1" },
-      account_id: "acct_1",
-      mode: "live",
-      lane: laneOf("sandbox", jobClass),
-      due_at: clock.now(),
-    });
-    const name = storedName(order("batch"));
+    const { clock, store, leased, rowOf } = await stored();
     const armed = async (jobClass: JobClass): Promise<Lane> => {
-      await store.commitUnscoped((tx) => arm(tx, order(jobClass)));
-      const row = await store.unscopedReads.get(jobByName, [name.kind, name.key]);
-      return decodeLane(row?.lane ?? "");
+      const order = sendOrder(clock, jobClass);
+      await store.commitUnscoped((tx) => arm(tx, order));
+      return decodeLane((await rowOf(order))?.lane ?? "");
     };
     expect(await armed("marketing_batch")).toEqual(laneOf("sandbox", "marketing_batch"));
     expect(await armed("batch")).toEqual(laneOf("sandbox", "batch"));
     expect(await armed("marketing")).toEqual(laneOf("sandbox", "batch"));
 
     // A running job improves too, and keeps that when it has to wait.
-    const claim = await store.commitUnscoped((tx) => lease(tx, name, { fence: 1, leasedBy: null }));
-    if (claim === undefined) throw new Error("not leased");
+    const claim = await leased(sendOrder(clock, "batch"));
     expect(await armed("single")).toEqual(laneOf("sandbox", "single"));
     await store.commitUnscoped((tx) => finish(tx, claim, { againAt: clock.now(), failure: "job" }));
     expect(await armed("batch")).toEqual({ ...laneOf("sandbox", "single"), slow: true });
   });
 
   it("keep their class in a run in which they were armed, since that may have been for a better one", async () => {
-    const { clock, store } = await stored();
-    const order = (jobClass: JobClass): JobOrder<"send"> => ({
-      kind: "send",
-      key: { conversation_id: "conv_1" },
-      account_id: "acct_1",
-      mode: "live",
-      lane: laneOf("sandbox", jobClass),
-      due_at: clock.now(),
-    });
-    const name = storedName(order("single"));
+    const { clock, store, leased, rowOf } = await stored();
+    const order = sendOrder(clock, "single");
     const run = async (during: (claim: Claim) => Promise<void>): Promise<Lane> => {
-      const claim = await store.commitUnscoped((tx) =>
-        lease(tx, name, { fence: 1, leasedBy: null }),
-      );
-      if (claim === undefined) throw new Error("not leased");
+      const claim = await leased(order);
       await during(claim);
       await store.commitUnscoped((tx) => finish(tx, claim, { againAt: clock.now() }));
-      const row = await store.unscopedReads.get(jobByName, [name.kind, name.key]);
-      return decodeLane(row?.lane ?? "");
+      return decodeLane((await rowOf(order))?.lane ?? "");
     };
-    const arming = (jobClass: JobClass) => store.commitUnscoped((tx) => arm(tx, order(jobClass)));
+    const arming = (jobClass: JobClass) =>
+      store.commitUnscoped((tx) => arm(tx, sendOrder(clock, jobClass)));
     const lower = (claim: Claim) =>
       store.commitUnscoped((tx) => moveToClass(tx, claim, async () => "marketing"));
     await arming("single");
@@ -281,17 +268,12 @@ describe.each(storages)("jobs on $name", ({ name, open }) => {
   });
 
   it("that are disarmed are removed, and a running one can still finish", async () => {
-    const { clock, store } = await stored();
+    const { clock, store, leased, rowOf } = await stored();
     const order: JobOrder = consumeJob({ consumer: "c", key: "k" }, clock.now());
     await store.commitUnscoped((tx) => arm(tx, order));
-    const claim = await store.commitUnscoped((tx) =>
-      lease(tx, storedName(order), { fence: 1, leasedBy: null }),
-    );
-    if (claim === undefined) throw new Error("not leased");
+    const claim = await leased(order);
     await store.commitUnscoped((tx) => disarm(tx, order));
     await store.commitUnscoped((tx) => finish(tx, claim, { againAt: clock.now() }));
-    expect(
-      await store.unscopedReads.get(jobByName, ["consume", storedName(order).key]),
-    ).toBeUndefined();
+    expect(await rowOf(order)).toBeUndefined();
   });
 });
