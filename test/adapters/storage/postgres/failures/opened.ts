@@ -21,3 +21,22 @@ export async function opened(
   await port.open(firstSchema);
   return port as Required<StoragePort>;
 }
+
+/** Begins a transaction, which occupies a connection until it is told to end. */
+export async function openTransaction(
+  port: Required<StoragePort>,
+): Promise<{ readonly end: () => Promise<void> }> {
+  const began = Promise.withResolvers<void>();
+  const gate = Promise.withResolvers<void>();
+  const transaction = port.transaction(async () => {
+    began.resolve();
+    await gate.promise;
+  });
+  await began.promise;
+  return {
+    end: () => {
+      gate.resolve();
+      return transaction;
+    },
+  };
+}

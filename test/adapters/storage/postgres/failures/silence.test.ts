@@ -9,7 +9,7 @@ import { database, migrated } from "../../../../support/postgres/test-database.t
 import { longTest } from "../../../../support/runs.ts";
 import { firstSchema, insertNote, notes } from "../../notes.ts";
 import { says, write } from "../../port.ts";
-import { opened } from "./opened.ts";
+import { opened, openTransaction } from "./opened.ts";
 
 it("a server that accepted connections and did not respond for a while can be used afterwards", async () => {
   const where = await database();
@@ -172,20 +172,13 @@ describe("a pool that the host application ends", () => {
   it("refuses transactions that wait for their turn", async () => {
     const pool = (await database()).pool({ max: 2 });
     const port = await opened(pool);
-    const began = Promise.withResolvers<void>();
-    const gate = Promise.withResolvers<void>();
-    const first = port.transaction(async () => {
-      began.resolve();
-      await gate.promise;
-    });
-    await began.promise;
+    const first = await openTransaction(port);
     fakeIntervals();
     const late = outcome(port.transaction(async () => {}));
     const ended = pool.end();
     await vi.advanceTimersByTimeAsync(500);
     expect(late).toEqual(refused);
-    gate.resolve();
-    await first;
+    await first.end();
     await ended;
   });
 

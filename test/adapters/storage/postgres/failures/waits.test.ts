@@ -6,7 +6,7 @@ import {
 import { database } from "../../../../support/postgres/test-database.ts";
 import { longTest } from "../../../../support/runs.ts";
 import { firstSchema, noteById, notes } from "../../notes.ts";
-import { opened, unavailable } from "./opened.ts";
+import { opened, openTransaction, unavailable } from "./opened.ts";
 
 afterEach(() => void vi.useRealTimers());
 
@@ -52,13 +52,7 @@ describe("every wait ends", () => {
 
   it("when too many transactions are open, and those that come later run", async () => {
     const port = await opened((await database()).pool({ max: 2 }));
-    const began = Promise.withResolvers<void>();
-    const gate = Promise.withResolvers<void>();
-    const first = port.transaction(async () => {
-      began.resolve();
-      await gate.promise;
-    });
-    await began.promise;
+    const first = await openTransaction(port);
     vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
     const work = vi.fn<() => Promise<void>>();
     const late = port.transaction(work).catch((error: unknown) => error);
@@ -66,8 +60,7 @@ describe("every wait ends", () => {
     expect(await late).toMatchObject(unavailable(/became free.* more connections/));
     vi.useRealTimers();
     const next = port.transaction(async () => "done");
-    gate.resolve();
-    await first;
+    await first.end();
     expect(await next).toBe("done");
     expect(work).not.toHaveBeenCalled();
   });
@@ -76,21 +69,14 @@ describe("every wait ends", () => {
     const pool = (await database()).pool({ max: 2 });
     const port = await opened(pool);
     const taken = await pool.connect();
-    const began = Promise.withResolvers<void>();
-    const gate = Promise.withResolvers<void>();
-    const first = port.transaction(async () => {
-      began.resolve();
-      await gate.promise;
-    });
-    await began.promise;
+    const first = await openTransaction(port);
     vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
     const refused = vi.fn<(error: unknown) => void>();
     void port.transaction(async () => {}).catch(refused);
     await vi.advanceTimersByTimeAsync(6_000);
     // The host application gets the connection that becomes free.
     const own = pool.connect();
-    gate.resolve();
-    await first;
+    await first.end();
     await vi.advanceTimersByTimeAsync(4_000);
     for (const client of [taken, await own]) client.release();
     expect(refused.mock.calls).toEqual([
