@@ -107,7 +107,7 @@ function Operator(): JSX.Element | null {
   if (me === undefined) return null;
   return (
     <span class="rail-operator">
-      <Avatar name={me.name} picture={me.avatar_url} size="small" />
+      <Avatar name={me.name} seed={me.id} picture={me.avatar_url} size="small" />
       <bdi class="rail-name">{me.name}</bdi>
     </span>
   );

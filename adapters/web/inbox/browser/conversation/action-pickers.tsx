@@ -34,14 +34,14 @@ export function AssignPicker({ row, anchor, onClose }: PickerProps): JSX.Element
             id: `human:${me.id}`,
             label: me.name,
             hint: t("assignMe"),
-            start: <Avatar name={me.name} picture={me.avatar_url} />,
+            start: <Avatar name={me.name} seed={me.id} picture={me.avatar_url} />,
           },
         ]),
     { id: "", label: t("assignNobody"), start: <Avatar name="" /> },
     ...people.map(({ id, name, avatar_url }) => ({
       id: `human:${id}`,
       label: name,
-      start: <Avatar name={name} picture={avatar_url} />,
+      start: <Avatar name={name} seed={id} picture={avatar_url} />,
     })),
     // A disabled agent does not answer. It hands the conversation off to people.
     ...agents.value
