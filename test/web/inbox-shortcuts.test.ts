@@ -37,6 +37,46 @@ longTest(
   },
 );
 
+test("a person sends a reply, closes its conversation and goes on to the next one with one key, and takes the closing back with another", async ({
+  skip,
+}) => {
+  const { shop, url, refuse, page, faults } = await openInbox(skip);
+  const ids: string[] = [];
+  for (const name of ["Cleo", "Ben", "Ann"]) {
+    const from = `+141555501${ids.length}0`;
+    await shop.contacts.create({ phone: from, name });
+    ids.push((await shop.sandbox.inbound({ from, body: `From ${name}` })).conversation_id);
+  }
+  const [, ben = ""] = ids;
+  const heading = page.locator(".conversation-header h2");
+  const composer = page.locator(".composer-area");
+  await page.goto(`${url}#/all/${ben}`);
+  await composer.fill("We close at six.");
+  // A conversation whose reply was not sent stays open.
+  refuse(/messages$/);
+  await composer.press("Control+Shift+Enter");
+  await page.getByRole("button", { name: "Try again" }).waitFor();
+  expect((await shop.conversations.get(ben)).status).toBe("open");
+  refuse(undefined);
+  await page.locator(".message").getByRole("button", { name: "Edit" }).click();
+  await composer.press("Control+Shift+Enter");
+  // The reply has moved it to the top of the list. The next one is that which was below it.
+  await heading.getByText("Cleo").waitFor();
+  expect((await shop.conversations.get(ben)).status).toBe("closed");
+  const { data } = await shop.conversations.messages(ben);
+  expect(data.filter(({ direction }) => direction === "outbound")).toMatchObject([
+    { body: "We close at six." },
+  ]);
+  await page.keyboard.press("z");
+  await expect.poll(async () => (await shop.conversations.get(ben)).status).toBe("open");
+  await page.getByRole("button", { name: "Undo" }).waitFor({ state: "detached" });
+  await page.keyboard.press("z");
+  await page.keyboard.press("5");
+  await page.getByText("Nothing is snoozed").waitFor();
+  expect((await shop.conversations.get(ben)).status).toBe("open");
+  expect(faults.filter((each) => !each.includes("503"))).toEqual([]);
+});
+
 test("a reply is sent from its field, and not while the person types in another field or opens a link", async ({
   skip,
 }) => {

@@ -95,6 +95,7 @@ export function Console(): JSX.Element {
   useEffect(follow, []);
   useShortcutHelp();
   useShortcuts(
+    t("pages"),
     parts.map(({ id, name }, index) => ({
       key: String(index + 1),
       label: t("goTo", { page: name() }),

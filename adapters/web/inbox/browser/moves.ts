@@ -3,9 +3,10 @@ import { signal } from "@preact/signals";
 import { useRef } from "preact/hooks";
 import { go, linkTo, may, useShortcuts } from "../../shared/browser/index.ts";
 import { isContactShown, showContact } from "./contact/contact-visibility.ts";
+import { listTitle } from "./rail.tsx";
 import { contacts } from "./state/contacts.ts";
 import { conversations } from "./state/conversations.ts";
-import type { ListName } from "./state/views.ts";
+import { offeredLists, type ListName } from "./state/views.ts";
 import { t } from "./texts.ts";
 
 /** Browsers repeat a held key sooner than this. */
@@ -52,7 +53,7 @@ export function useMoves(
     const next = target < 0 ? undefined : ids.at(target);
     if (next !== undefined) go(linkTo([name, next], query), open !== undefined);
   };
-  useShortcuts([
+  useShortcuts(t("keysList"), [
     {
       key: "j",
       label: t(isContacts ? "keyNextContact" : "keyNext"),
@@ -65,9 +66,6 @@ export function useMoves(
       run: (event) => move(-1, event),
       repeats: true,
     },
-    ...(may("contacts:read") && !isContacts
-      ? [{ key: "c", label: t("keyContact"), run: () => showContact(!isContactShown.peek()) }]
-      : []),
     {
       key: "/",
       label: t("keySearch"),
@@ -81,4 +79,18 @@ export function useMoves(
       },
     },
   ]);
+  useShortcuts(
+    t("conversation"),
+    may("contacts:read") && !isContacts
+      ? [{ key: "c", label: t("keyContact"), run: () => showContact(!isContactShown.peek()) }]
+      : [],
+  );
+  useShortcuts(
+    t("views"),
+    offeredLists().map((list, index) => ({
+      key: String(index + 1),
+      label: t("keyView", { view: listTitle(list) }),
+      run: () => go(linkTo([list])),
+    })),
+  );
 }

@@ -218,6 +218,7 @@ export const t = defineTexts({
   send: "Send",
   sendLater: "Send later",
   addNote: "Add note",
+  andClose: "{action} and close",
   schedule: "Schedule",
   scheduleFor: "Send at",
   scheduledFor: "Sends {time}",
@@ -305,6 +306,9 @@ export const t = defineTexts({
   keyNote: "Write a note",
   keyReply: "Write a reply",
   keySend: "Send",
+  keySendAndClose: "Send and close",
+  keyView: "Go to “{view}”",
+  keysList: "List",
   keyBack: "Back to the list",
   keyContact: "Show or hide the contact",
 

@@ -38,7 +38,7 @@ export function EventsPage(): JSX.Element {
   useEffect(loadDocument, []);
   useEffect(() => tail.loadWhileShown(), [tail]);
   useLive({ onEvent: (event) => tail.take(event), onGap: () => void tail.reload() });
-  useShortcuts([
+  useShortcuts(t("events"), [
     { key: "p", label: t("keyPause"), run: () => tail.pause(!tail.isPaused.peek()) },
     {
       key: "/",

@@ -28,6 +28,7 @@ export function ContactLabels({
   const change = (label: string, isAdded: boolean): void =>
     void changeContactLabel(contact.id, { label, isAdded }, onChange);
   useShortcuts(
+    t("contact"),
     canWrite ? [{ key: shortcut, label: t("contactLabels"), run: () => setOpen(true) }] : [],
   );
   if (labels.length === 0 && !canWrite) return null;

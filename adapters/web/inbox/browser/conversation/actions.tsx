@@ -3,31 +3,20 @@ import { useRef } from "preact/hooks";
 import type { Conversation } from "../../../../../src/index.ts";
 import {
   Button,
-  go,
   IconButton,
-  linkTo,
   may,
   Menu,
-  placeNow,
   useOpened,
   useShortcuts,
   type MenuItem,
 } from "../../../shared/browser/index.ts";
-import {
-  closeConversation,
-  handBack,
-  markUnread,
-  reopen,
-  setPriority,
-  snooze,
-} from "../state/actions.ts";
-import { conversations } from "../state/conversations.ts";
+import { handBack, markUnread, reopen, setPriority, snooze } from "../state/actions.ts";
 import { agents } from "../state/people.ts";
 import { thread } from "../state/thread.ts";
-import { viewOf } from "../state/views.ts";
 import { t } from "../texts.ts";
 import { priorityName } from "../words.ts";
 import { AssignPicker, ConversationLabelPicker } from "./action-pickers.tsx";
+import { closeAndLeave } from "./close-and-leave.ts";
 import { HandOffDialog } from "./hand-off-dialog.tsx";
 import { TimeDialog } from "./time-dialog.tsx";
 import { TimePicker } from "./time-picker.tsx";
@@ -40,20 +29,14 @@ export function Actions({ row }: { readonly row: Conversation }): JSX.Element | 
   const anchor = useRef<HTMLButtonElement>(null);
   const { id, status } = row;
   const isClosed = status === "closed";
-  const closeAndLeave = async (): Promise<void> => {
-    const next = nextAfter(id);
-    const isDone = await closeConversation(id);
-    // The person may have gone elsewhere meanwhile.
-    const { path, query } = placeNow();
-    if (isDone && path[1] === id) go(linkTo(next, query), true);
-  };
   const toggleClosed = (): void => {
     if (isClosed) void reopen(id);
-    else void closeAndLeave();
+    else void closeAndLeave(id);
   };
   const open = (what: Opened) => () => setOpened(opened === what ? undefined : what);
   const canWrite = may("conversations:write");
   useShortcuts(
+    t("conversation"),
     canWrite
       ? [
           { key: "e", label: t(isClosed ? "reopen" : "close"), run: toggleClosed },
@@ -122,16 +105,6 @@ function canHandBack({ id, status, handler, assignee }: Conversation): boolean {
       entry.message.author.type === "agent" &&
       agents.value.some((agent) => agent.id === entry.message.author.id),
   );
-}
-
-/** The place after a conversation leaves the view: the next one, or the list. */
-function nextAfter(id: string): string[] {
-  const view = viewOf(placeNow().path);
-  const ids = conversations.ids.peek();
-  const at = ids.indexOf(id);
-  const neighbour = at + 1 < ids.length ? at + 1 : at - 1;
-  const next = at === -1 || neighbour < 0 ? undefined : ids.at(neighbour);
-  return next === undefined || matchMedia("(max-width: 47.99rem)").matches ? [view] : [view, next];
 }
 
 function menuOf(row: Conversation, open: (what: Opened) => void): MenuItem[] {

@@ -28,6 +28,7 @@ import { sendDraft } from "../state/sending.ts";
 import { reportTyping } from "../state/typing.ts";
 import { t } from "../texts.ts";
 import { nameIn } from "../words.ts";
+import { closeAndLeave, nextAfter } from "./close-and-leave.ts";
 import { Tools } from "./composer-tools.tsx";
 import { smsSize } from "./encoding.ts";
 import { Policies, usePreview } from "./reply-preview.tsx";
@@ -64,11 +65,18 @@ export function Composer({ row }: { readonly row: Conversation }): JSX.Element {
   }, [isAwaited]);
   const canReply = may("messages:write") && may("conversations:write");
   useShortcuts(
+    t("reply"),
     canReply
       ? [
           { key: "r", label: t("keyReply"), run: () => write("reply") },
           { key: "n", label: t("keyNote"), run: () => write("note") },
           { key: "Ctrl+Enter", label: t("keySend"), run: () => send(), field: area },
+          {
+            key: "Ctrl+Shift+Enter",
+            label: t("keySendAndClose"),
+            run: () => void sendAndClose(),
+            field: area,
+          },
         ]
       : [],
   );
@@ -80,8 +88,14 @@ export function Composer({ row }: { readonly row: Conversation }): JSX.Element {
     isBlank(draft) || characters > limit || (!isNote && preview?.sendable === false);
   const send = (): void => {
     if (cannotSend) return;
-    sendDraft(id);
+    void sendDraft(id);
     area.current?.focus();
+  };
+  const sendAndClose = async (): Promise<void> => {
+    if (cannotSend) return;
+    // The reply may move the conversation to another place in the list.
+    const next = nextAfter(id);
+    if (await sendDraft(id)) await closeAndLeave(id, next);
   };
   if (!canReply) {
     return (
@@ -90,6 +104,7 @@ export function Composer({ row }: { readonly row: Conversation }): JSX.Element {
       </footer>
     );
   }
+  const sendName = t(isNote ? "addNote" : draft.sendAt === null ? "send" : "sendLater");
   const label = isNote ? t("notePlaceholder") : t("replyTo", { name: nameIn(row) });
   return (
     <footer class={`composer ${isNote ? "is-note" : ""}`}>
@@ -126,13 +141,21 @@ export function Composer({ row }: { readonly row: Conversation }): JSX.Element {
       <div class="composer-bottom">
         {!isNote && <Tools row={row} draft={draft} preview={preview} />}
         <Size row={row} isNote={isNote} draft={draft} characters={characters} limit={limit} />
+        <IconButton
+          kind="secondary"
+          icon="check"
+          label={t("andClose", { action: sendName })}
+          shortcut="Ctrl+Shift+Enter"
+          disabled={cannotSend}
+          onClick={() => void sendAndClose()}
+        />
         <Button
           kind="primary"
           icon={isNote ? "note" : draft.sendAt === null ? "send" : "calendar"}
           disabled={cannotSend}
           onClick={send}
         >
-          {t(isNote ? "addNote" : draft.sendAt === null ? "send" : "sendLater")}{" "}
+          {sendName}{" "}
           <span class="hide-on-touch composer-keys" aria-hidden="true">
             <Keys of="Ctrl+Enter" />
           </span>

@@ -17,6 +17,7 @@ import { removeOutgoing, type Outgoing } from "../state/drafts.ts";
 import { nameOfAuthor, personOf } from "../state/people.ts";
 import { cancelMessage, editAgain, resend, writeAgain } from "../state/sending.ts";
 import { timeOf } from "../state/thread.ts";
+import { undoAction } from "../state/undo.ts";
 import { t } from "../texts.ts";
 import { shownStatus } from "../words.ts";
 import { Attachment } from "./attachment.tsx";
@@ -235,6 +236,6 @@ function discard(id: string, message: Outgoing): void {
   removeOutgoing(id, message.key);
   toast({
     message: t("discarded"),
-    action: { label: t("undo"), run: () => editAgain(id, message) },
+    action: undoAction(() => editAgain(id, message)),
   });
 }

@@ -37,7 +37,7 @@ export function Filters({ anchor, active, onChange, children }: FiltersProps): J
     // A narrow window hides the list behind what is open.
     if (anchor.current?.checkVisibility() === true) setOpen(true);
   };
-  useShortcuts([{ key: "f", label: t("filter"), run: open }]);
+  useShortcuts(t("keysList"), [{ key: "f", label: t("filter"), run: open }]);
   return (
     <>
       <Button

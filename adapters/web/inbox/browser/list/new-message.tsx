@@ -34,7 +34,7 @@ export const NewMessageButton = (): JSX.Element | null =>
  * dialog also work where a narrow window hides the list, so it must not be inside the list.
  */
 export function NewMessage(): JSX.Element | null {
-  useShortcuts(mayBegin() ? [{ key: "m", label: t("newMessage"), run: open }] : []);
+  useShortcuts(t("keysList"), mayBegin() ? [{ key: "m", label: t("newMessage"), run: open }] : []);
   return isOpen.value && mayBegin() ? <RecipientDialog /> : null;
 }
 

@@ -14,6 +14,7 @@ import { conversationNow, conversations } from "./conversations.ts";
 import { inTurn } from "./in-turn.ts";
 import { nextSequence } from "./order.ts";
 import { isMe, nameOfAssignee } from "./people.ts";
+import { undoAction } from "./undo.ts";
 
 /** Shows a change at once, makes it, and takes it back if the server refuses it. */
 async function change(
@@ -31,7 +32,7 @@ async function change(
       conversations.putResponse(await write(newKey()), sequence);
     });
     if (done !== undefined) {
-      toast({ message: done, ...(undo && { action: { label: t("undo"), run: undo } }) });
+      toast({ message: done, ...(undo && { action: undoAction(undo) }) });
     }
     return true;
   } catch (error) {

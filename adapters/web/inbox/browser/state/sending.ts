@@ -33,10 +33,13 @@ import { recipientOf } from "./recipient.ts";
 import { thread } from "./thread.ts";
 import { allowReport } from "./typing.ts";
 
-/** Sends what was typed. The text stays in the thread until the server has it. */
-export function sendDraft(id: string): void {
+/**
+ * Sends what was typed. The text stays in the thread until the server has it.
+ * @returns Whether the server took it.
+ */
+export async function sendDraft(id: string): Promise<boolean> {
   const { mode, [mode]: draft } = keptOf(id).peek();
-  if (isBlank(draft)) return;
+  if (isBlank(draft)) return false;
   const message: Outgoing = {
     ...draft,
     mode,
@@ -49,7 +52,7 @@ export function sendDraft(id: string): void {
   setOutgoing(id, message);
   allowReport();
   setDraft(id, mode, { ...emptyDraft, from: draft.from });
-  void inTurn(id, () => deliver(id, message));
+  return inTurn(id, () => deliver(id, message));
 }
 
 /** Sends an outgoing message again, with the same key, so that it is sent once. */
@@ -87,7 +90,8 @@ function besideDraft(
   };
 }
 
-async function deliver(id: string, given: Outgoing): Promise<void> {
+/** Returns whether the server took the message. */
+async function deliver(id: string, given: Outgoing): Promise<boolean> {
   const sequence = nextSequence();
   let message = given;
   try {
@@ -109,13 +113,14 @@ async function deliver(id: string, given: Outgoing): Promise<void> {
       void conversations.fetch(id).catch(() => {});
     }
     removeOutgoing(id, message.key);
+    return true;
   } catch (error) {
     const isSignedOut = error instanceof ApiError && error.status === 401;
     // The page asks the person to sign in. Once that is done, the reason says nothing any more.
     const problem = isSignedOut ? "" : explain(error);
     // Another tab has sent it meanwhile, or was refused too.
     const { outgoing } = keptOf(id).peek();
-    if (!outgoing.some(({ key }) => key === message.key)) return;
+    if (!outgoing.some(({ key }) => key === message.key)) return false;
     // Another tab that sends it must use the same key as this one.
     removeOutgoing(id, message.key);
     const key = currentKey(message.key);
@@ -126,6 +131,7 @@ async function deliver(id: string, given: Outgoing): Promise<void> {
     if (error instanceof ApiError && error.status === 409) {
       void conversations.fetch(id).catch(() => {});
     }
+    return false;
   }
 }
 

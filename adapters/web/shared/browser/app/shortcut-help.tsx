@@ -3,6 +3,7 @@ import { signal } from "@preact/signals";
 import type { JSX } from "preact";
 import { Dialog } from "../components/dialog.tsx";
 import { Checkbox } from "../components/field.tsx";
+import { keyNames } from "../keyboard/key-names.ts";
 import { setSingleKeys, shortcuts, singleKeys, useShortcuts } from "../keyboard/shortcuts.ts";
 import { text } from "../texts/shared-texts.ts";
 
@@ -15,24 +16,33 @@ export const openShortcutHelp = (): void => {
 
 /** Adds `?`, which opens the list of shortcuts. */
 export function useShortcutHelp(): void {
-  useShortcuts([{ key: "?", label: text("shortcutHelp"), run: openShortcutHelp }]);
+  useShortcuts(text("shortcutsGeneral"), [
+    { key: "?", label: text("shortcutHelp"), run: openShortcutHelp },
+  ]);
 }
 
 /** The list of shortcuts, while it is open. */
 export function ShortcutHelp(): JSX.Element | null {
   if (!isHelpOpen.value) return null;
   return (
-    <Dialog title={text("shortcutsTitle")} onClose={() => (isHelpOpen.value = false)}>
-      <dl class="shortcut-list">
-        {shortcuts.value.map(({ key, label }) => (
-          <div key={key} class="shortcut-row">
-            <dt>{label}</dt>
-            <dd>
-              <Keys of={key} />
-            </dd>
-          </div>
+    <Dialog title={text("shortcutsTitle")} isWide onClose={() => (isHelpOpen.value = false)}>
+      <div class="shortcut-groups">
+        {[...Map.groupBy(shortcuts.value, ({ group }) => group)].map(([group, own]) => (
+          <section key={group}>
+            <h3 class="muted">{group}</h3>
+            <dl>
+              {own.map(({ key, label }) => (
+                <div key={key} class="shortcut-row">
+                  <dt>{label}</dt>
+                  <dd>
+                    <Keys of={key} />
+                  </dd>
+                </div>
+              ))}
+            </dl>
+          </section>
         ))}
-      </dl>
+      </div>
       <Checkbox
         label={text("shortcutsEnabled")}
         checked={singleKeys.value}
@@ -43,22 +53,12 @@ export function ShortcutHelp(): JSX.Element | null {
   );
 }
 
-const isMac = /Mac|iPhone|iPad/.test(navigator.userAgent);
-const shownKeys: Partial<Record<string, string>> = {
-  ArrowDown: "↓",
-  ArrowUp: "↑",
-  Enter: "↵",
-  Escape: "Esc",
-  Ctrl: isMac ? "⌘" : "Ctrl",
-};
-
 /** The keys of a shortcut. */
 export function Keys({ of }: { readonly of: string }): JSX.Element {
-  const keys = of === "+" ? [of] : of.split("+");
   return (
     <span class="keys">
-      {keys.map((key) => (
-        <kbd key={key}>{shownKeys[key] ?? key}</kbd>
+      {keyNames(of).map((key) => (
+        <kbd key={key}>{key}</kbd>
       ))}
     </span>
   );

@@ -55,6 +55,7 @@ export function IconButton({ label, shortcut, ...props }: IconButtonProps): JSX.
       aria-label={label}
       data-tooltip={label}
       data-tooltip-key={shortcut}
+      aria-keyshortcuts={shortcut?.replace("Ctrl", "Control")}
     />
   );
 }

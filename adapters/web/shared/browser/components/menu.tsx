@@ -1,5 +1,6 @@
 import type { ComponentChildren, JSX } from "preact";
 import { useRef, useState } from "preact/hooks";
+import { keyNames } from "../keyboard/key-names.ts";
 import { Button, IconButton, type ButtonKind } from "./button.tsx";
 import { Icon, type IconName } from "./icons.tsx";
 import { Popover } from "./popover.tsx";
@@ -93,6 +94,7 @@ function MenuItems({ label, items, onDone }: MenuItemsProps): JSX.Element {
           type="button"
           role={isChosen === undefined ? "menuitem" : "menuitemradio"}
           aria-checked={isChosen}
+          aria-keyshortcuts={shortcut}
           class={isDanger === true ? "menu-item is-danger" : "menu-item"}
           tabIndex={-1}
           autofocus={index === 0}
@@ -104,7 +106,11 @@ function MenuItems({ label, items, onDone }: MenuItemsProps): JSX.Element {
           {icon && <Icon name={icon} />}
           <span class="grow">{label}</span>
           {isChosen === true && <Icon name="check" />}
-          {shortcut !== undefined && <kbd class="hide-on-touch">{shortcut}</kbd>}
+          {shortcut !== undefined && (
+            <kbd class="hide-on-touch" aria-hidden="true">
+              {keyNames(shortcut)}
+            </kbd>
+          )}
         </button>
       ))}
     </div>

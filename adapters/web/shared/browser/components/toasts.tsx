@@ -2,6 +2,8 @@ import { signal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { explain } from "../connection/problem.ts";
+import { keyNames } from "../keyboard/key-names.ts";
+import { useShortcuts } from "../keyboard/shortcuts.ts";
 import { text } from "../texts/shared-texts.ts";
 import { Button, IconButton } from "./button.tsx";
 import { Icon } from "./icons.tsx";
@@ -11,17 +13,30 @@ export interface Toast {
   readonly message: string;
   /** An error stays until it is dismissed. */
   readonly isError?: boolean;
-  readonly action?: { readonly label: string; readonly run: () => void };
+  readonly action?: {
+    readonly label: string;
+    /** A key that does the same while the message is shown. The newest message gets it. */
+    readonly shortcut?: string;
+    readonly run: () => void;
+  };
 }
 
 const maxShown = 4;
 const shownMs = 6000;
 let next = 0;
-const shown = signal<readonly (Toast & { readonly id: number })[]>([]);
+interface ShownToast extends Toast {
+  readonly id: number;
+}
+const shown = signal<readonly ShownToast[]>([]);
 
 const dismiss = (id: number): void => {
   shown.value = shown.value.filter((each) => each.id !== id);
 };
+
+function act({ id, action }: ShownToast): void {
+  dismiss(id);
+  action?.run();
+}
 
 /** Shows a message. */
 export function toast(given: Toast): void {
@@ -49,6 +64,12 @@ export const toastError = (error: unknown): void =>
 export function Toasts(): JSX.Element {
   const toasts = shown.value;
   const box = useRef<HTMLDivElement>(null);
+  const keyed = toasts.findLast(({ action }) => action?.shortcut !== undefined);
+  const { label = "", shortcut: key } = keyed?.action ?? {};
+  useShortcuts(
+    text("shortcutsGeneral"),
+    keyed === undefined || key === undefined ? [] : [{ key, label, run: () => act(keyed) }],
+  );
   useLayoutEffect(() => {
     // What is shown last lies above all open dialogs.
     if (toasts.length > 0) box.current?.hidePopover();
@@ -56,24 +77,36 @@ export function Toasts(): JSX.Element {
   }, [toasts]);
   return (
     <div ref={box} class="toasts" popover="manual" role="status" aria-live="polite">
-      {toasts.map(({ id, message, isError, action }) => (
-        <div key={id} class={isError === true ? "toast is-error" : "toast"}>
-          <Icon name={isError === true ? "alert" : "check"} />
-          <span class="grow toast-text">{message}</span>
-          {action && (
-            <Button
-              isSmall
-              onClick={() => {
-                dismiss(id);
-                action.run();
-              }}
-            >
-              {action.label}
-            </Button>
-          )}
-          <IconButton icon="close" isSmall label={text("dismiss")} onClick={() => dismiss(id)} />
-        </div>
+      {toasts.map((each) => (
+        <ToastView key={each.id} toast={each} shortcut={each === keyed ? key : undefined} />
       ))}
+    </div>
+  );
+}
+
+interface ToastViewProps {
+  readonly toast: ShownToast;
+  /** The key of its action. Undefined while a newer message has it. */
+  readonly shortcut: string | undefined;
+}
+
+function ToastView({ toast, shortcut }: ToastViewProps): JSX.Element {
+  const { id, message, isError, action } = toast;
+  return (
+    <div class={isError === true ? "toast is-error" : "toast"}>
+      <Icon name={isError === true ? "alert" : "check"} />
+      <span class="grow toast-text">{message}</span>
+      {action && (
+        <Button isSmall aria-keyshortcuts={shortcut} onClick={() => act(toast)}>
+          {action.label}{" "}
+          {shortcut !== undefined && (
+            <kbd class="hide-on-touch" aria-hidden="true">
+              {keyNames(shortcut)}
+            </kbd>
+          )}
+        </Button>
+      )}
+      <IconButton icon="close" isSmall label={text("dismiss")} onClick={() => dismiss(id)} />
     </div>
   );
 }

@@ -2,6 +2,7 @@
  * Tooltips of all elements with `data-tooltip`, in one element over the page. They repeat what a
  * control's label says, so screen readers do not get them.
  */
+import { keyNames } from "../keyboard/key-names.ts";
 
 const delayMs = 450;
 
@@ -42,9 +43,9 @@ function show(tip: HTMLElement, owner: Element): void {
   const { tooltip, tooltipKey } = (owner as HTMLElement).dataset;
   if (!owner.isConnected || tooltip === undefined) return;
   tip.replaceChildren(tooltip);
-  if (tooltipKey !== undefined) {
+  for (const name of tooltipKey === undefined ? [] : keyNames(tooltipKey)) {
     const key = document.createElement("kbd");
-    key.textContent = tooltipKey;
+    key.textContent = name;
     tip.append(" ", key);
   }
   // A modal dialog covers everything that is not inside it.

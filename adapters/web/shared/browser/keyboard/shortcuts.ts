@@ -9,7 +9,7 @@ import { isComposing } from "./composing.ts";
 export interface Shortcut {
   /**
    * The key, as `KeyboardEvent.key`, with `Ctrl+` in front if Control or Command is held,
-   * and `Shift+` in front of a letter if Shift is held.
+   * and `Shift+` in front of a letter or a named key if Shift is held.
    */
   readonly key: string;
   /** What it does, for the list of shortcuts. */
@@ -21,8 +21,13 @@ export interface Shortcut {
   readonly field?: RefObject<Element | null>;
 }
 
+interface Added extends Shortcut {
+  /** What it belongs to, in the list of shortcuts. */
+  readonly group: string;
+}
+
 /** All shortcuts that work now, in the order in which they were added. */
-export const shortcuts = signal<readonly Shortcut[]>([]);
+export const shortcuts = signal<readonly Added[]>([]);
 
 const setting = "single-key-shortcuts";
 
@@ -34,8 +39,11 @@ export function setSingleKeys(enabled: boolean): void {
   remember(setting, enabled ? undefined : "off");
 }
 
-/** Adds shortcuts while the component is shown. A later one replaces an earlier one of its key. */
-export function useShortcuts(own: readonly Shortcut[]): void {
+/**
+ * Adds shortcuts of a part of the page while the component is shown. A later one replaces an
+ * earlier one of its key.
+ */
+export function useShortcuts(group: string, own: readonly Shortcut[]): void {
   const latest = useRef(own);
   latest.current = own;
   const keys = own.map(({ key }) => key).join(" ");
@@ -43,6 +51,7 @@ export function useShortcuts(own: readonly Shortcut[]): void {
   useLayoutEffect(() => {
     const added = latest.current.map((shortcut, index) => ({
       ...shortcut,
+      group,
       run: (event: KeyboardEvent) => latest.current[index]?.run(event),
     }));
     shortcuts.value = [...shortcuts.peek(), ...added];
@@ -81,7 +90,7 @@ function onKeyDown(event: KeyboardEvent): void {
  * as on a Latin one. Caps Lock changes nothing.
  */
 function keyOf({ key, code, shiftKey }: KeyboardEvent): string {
-  if (key.length > 1) return key;
+  if (key.length > 1) return shiftKey ? `Shift+${key}` : key;
   const letter = /^Key([A-Z])$/.exec(code)?.[1];
   const isOfOtherScript = /[^ -~\p{Script=Latin}]/u.test(key);
   const shown = (isOfOtherScript ? (letter ?? key) : key).toLowerCase();

@@ -73,6 +73,7 @@ export const text = defineTexts({
   shortcutsEnabled: "Single-key shortcuts",
   shortcutsHint: "Single-key shortcuts do nothing while you type.",
   shortcutHelp: "Show keyboard shortcuts",
+  shortcutsGeneral: "General",
 
   today: "Today",
   yesterday: "Yesterday",
