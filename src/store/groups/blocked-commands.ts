@@ -1,9 +1,9 @@
 import type { TidingsError } from "../../kernel/index.ts";
 import type { Clock, StorageConflict } from "../../ports/index.ts";
 import { locked } from "../errors.ts";
+import type { BodyRun } from "./body-runner.ts";
 import { CommandQueue, maxGroupSize, type QueuedCommand } from "./command-queue.ts";
 import { Committer, type Blocked, type CommitterOptions } from "./committer.ts";
-import type { SoloRun } from "./open-group.ts";
 import { RowSet } from "./row-set.ts";
 
 /** How long a command waits for a row that another transaction has locked, in milliseconds. */
@@ -31,7 +31,7 @@ interface BlockedCommand {
   /** When its last run ended, or it was added, by the monotonic clock. */
   triedAt: number;
   /** What its last run read, wrote and held. */
-  run: SoloRun;
+  run: BodyRun;
   /** The conflict that it met alone. Undefined if it is not known to need a locked row itself. */
   conflict: StorageConflict | undefined;
 }
@@ -97,11 +97,11 @@ export class BlockedCommands implements Blocked {
     return this.#blocked.size;
   }
 
-  mustWait(run: SoloRun): boolean {
+  mustWait(run: BodyRun): boolean {
     return this.size > 0 && this.#rows.overlaps(run);
   }
 
-  add(runs: readonly SoloRun[], met?: StorageConflict): void {
+  add(runs: readonly BodyRun[], met?: StorageConflict): void {
     const since = this.#clock.monotonic();
     const conflict = runs.length === 1 ? met : undefined;
     for (const run of runs) {
@@ -180,7 +180,7 @@ export class BlockedCommands implements Blocked {
    * Notes that commands of the current try are blocked. If a larger group met the conflict, they
    * first run again in smaller ones, to find those that need the locked row.
    */
-  #noteBlocked(runs: readonly SoloRun[], met: StorageConflict | undefined): void {
+  #noteBlocked(runs: readonly BodyRun[], met: StorageConflict | undefined): void {
     if (met !== undefined && runs.length > 1) {
       runInSmallerGroups(runs);
       this.#queue.addAgain(runs.map(({ command }) => command));
@@ -223,7 +223,7 @@ export class BlockedCommands implements Blocked {
 }
 
 /** Lets the commands of a group that met a locked row run again in smaller ones. */
-function runInSmallerGroups(runs: readonly SoloRun[]): void {
+function runInSmallerGroups(runs: readonly BodyRun[]): void {
   const size = runs.length > smallGroupSize ? smallGroupSize : 1;
   for (const { command } of runs) command.groupSize = size;
 }

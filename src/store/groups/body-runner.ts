@@ -1,11 +1,11 @@
 import type { GenerateId } from "../../kernel/index.ts";
-import type { StoragePort } from "../../ports/index.ts";
+import type { Lookup, StoragePort } from "../../ports/index.ts";
 import { BufferedTx } from "../transactions/buffered-tx.ts";
 import type { Overlay } from "../transactions/overlay.ts";
 import type { RememberedReads } from "../transactions/remembered-reads.ts";
-import type { Snapshot } from "../transactions/snapshot.ts";
+import type { GroupSnapshot } from "../transactions/snapshot.ts";
 import type { Projection, Starter } from "../transactions/transaction.ts";
-import { BodyWatch, type BodyReads } from "./body-watch.ts";
+import { BodyWatch } from "./body-watch.ts";
 import { forgetBegunWork, type QueuedCommand } from "./command-queue.ts";
 
 export interface BodyRunnerOptions {
@@ -24,57 +24,59 @@ export interface BodyRunnerOptions {
 export type Result =
   { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly error: unknown };
 
-/** A run of a command's body: its transaction, the overlay that it wrote into, and what it read. */
+/** A run of a command's body: the overlay that it wrote into, and what it read. */
 export interface BodyRun {
   readonly command: QueuedCommand;
   readonly result: Result;
-  readonly tx: BufferedTx;
   readonly overlay: Overlay;
-  readonly reads: BodyReads;
+  readonly lookups: readonly Lookup[];
 }
 
 /** Runs the bodies of commands, each in a transaction over the rows of its group. */
 export class BodyRunner {
   readonly #options: BodyRunnerOptions;
   readonly #watch: BodyWatch;
+  readonly #onReadSettled = (): void => this.#watch.check();
 
   constructor(options: BodyRunnerOptions) {
     this.#options = options;
     this.#watch = new BodyWatch(() => options.port.yieldToEventLoop());
   }
 
-  /** Never rejects. The writes of a body that failed stay in the overlay. */
+  /** Never rejects. Undoes the writes of a body that failed. */
   async run(
     command: QueuedCommand,
     now: number,
-    snapshot: Snapshot,
+    snapshot: GroupSnapshot,
     overlay: Overlay,
   ): Promise<BodyRun> {
     const { drawId, firstVersion, projection, remembered, starter } = this.#options;
     const recorded = [projection?.of, starter?.()?.of];
     // An earlier run may have begun work, too.
     forgetBegunWork([command]);
-    const reads = this.#watch.readsOf(snapshot);
     const tx = new BufferedTx({
       now,
       drawId,
-      snapshot: reads,
+      snapshot,
       overlay,
       firstVersion,
       recorded,
       planned: projection?.reads,
       remembered,
+      onReadSettled: this.#onReadSettled,
     });
+    const { lookups } = tx;
+    const body = async (): Promise<unknown> => {
+      const value = await command.work(tx);
+      await this.#finish(command, tx);
+      return value;
+    };
     try {
-      const value = await this.#watch.run(reads, async () => {
-        const value = await command.work(tx);
-        await this.#finish(command, tx);
-        return value;
-      });
-      return { command, result: { ok: true, value }, tx, overlay, reads };
+      const value = await tx.attempt(() => this.#watch.run(tx, body));
+      return { command, result: { ok: true, value }, overlay, lookups };
     } catch (error) {
       forgetBegunWork([command]);
-      return { command, result: { ok: false, error }, tx, overlay, reads };
+      return { command, result: { ok: false, error }, overlay, lookups };
     } finally {
       tx.end();
     }

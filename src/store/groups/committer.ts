@@ -1,6 +1,7 @@
 import {
   StorageConflict,
   type Clock,
+  type Group,
   type Lookup,
   type StoragePort,
   type Write,
@@ -16,7 +17,6 @@ import {
   type QueuedCommand,
 } from "./command-queue.ts";
 import { GroupPace } from "./group-pace.ts";
-import { mergeInto, soloRunOf, type OpenGroup, type SoloRun } from "./open-group.ts";
 import { RowSet } from "./row-set.ts";
 import { settleCommitted, settleFailed, type SettleOptions } from "./settle.ts";
 
@@ -35,12 +35,27 @@ export interface CommitterOptions extends BodyRunnerOptions, SettleOptions {
 /** Where commands wait that need a row which another transaction has locked. */
 export interface Blocked {
   /** Whether a command must wait behind a blocked one, because both need the same rows. */
-  mustWait(run: SoloRun): boolean;
+  mustWait(run: BodyRun): boolean;
   /**
    * Adds the commands of a group whose commit met a locked row, with the conflict. Or commands that
    * must wait behind others.
    */
-  add(runs: readonly SoloRun[], met?: StorageConflict): void;
+  add(runs: readonly BodyRun[], met?: StorageConflict): void;
+}
+
+/** A group from its beginning to the end of its commit. */
+interface OpenGroup {
+  readonly group: Group;
+  readonly exclusive: boolean;
+  readonly snapshot: GroupSnapshot;
+  /** The writes of the commands. */
+  readonly overlay: Overlay;
+  /** The commands that the group has taken from the queue. */
+  readonly commands: QueuedCommand[];
+  /** The runs of the commands without the writes of the group. Empty if there are none. */
+  readonly runs: BodyRun[];
+  /** The results of the commands whose bodies have run, in order. */
+  readonly results: Map<QueuedCommand, Result>;
 }
 
 /** If at least this many commands wait, half of them are enough for a group. */
@@ -127,16 +142,7 @@ export class Committer {
       port,
     });
     const overlay = new Overlay();
-    return {
-      group,
-      exclusive,
-      snapshot,
-      overlay,
-      commands: [],
-      runs: [],
-      results: new Map(),
-      lookups: [],
-    };
+    return { group, exclusive, snapshot, overlay, commands: [], runs: [], results: new Map() };
   }
 
   #takeKnownLookups(): readonly Lookup[] {
@@ -176,26 +182,25 @@ export class Committer {
     open: OpenGroup,
     previousCommitted: Promise<boolean> | undefined,
   ): Promise<void> {
-    const { commands, snapshot, overlay, results, lookups } = open;
+    const { commands, snapshot, overlay, runs, results } = open;
     commands.push(...queue.takeGroup(maxGroupSize));
     // Bodies that run again keep the time. Otherwise they could take for past what an earlier body
     // has only begun, such as the last hand-over of a throttled sender.
     const now = this.#options.clock.now();
-    const soloRuns = await Promise.all(
+    const ended = await Promise.all(
       commands.map((command) => this.#bodies.run(command, now, snapshot, new Overlay())),
     );
-    lookups.push(...soloRuns.flatMap(({ reads }) => reads.lookups));
-    for (const { result } of soloRuns) throwIfGroupFails(result);
-    const waiting = this.#runsThatWait(soloRuns);
+    runs.push(...ended);
+    for (const { result } of runs) throwIfGroupFails(result);
+    const waiting = this.#runsThatWait(runs);
     if (waiting.size > 0) {
       // If the previous group fails, its commands run again, and must do so before these.
       if ((await previousCommitted) === false) return;
       for (const run of waiting) this.#letWait(run);
+      runs.splice(0, runs.length, ...ended.filter((run) => !waiting.has(run)));
+      commands.splice(0, commands.length, ...runs.map(({ command }) => command));
     }
-    const joining = soloRuns.filter((run) => !waiting.has(run));
-    commands.splice(0, commands.length, ...joining.map(({ command }) => command));
-    open.runs.push(...joining.map(soloRunOf));
-    for (const run of joining) {
+    for (const run of runs) {
       const { command } = run;
       results.set(command, mergeInto(run, overlay) ?? (await this.#runOnTop(command, now, open)));
     }
@@ -215,10 +220,9 @@ export class Committer {
       before = waiting.size;
       for (const run of runs) {
         if (blocked === undefined || !run.result.ok || waiting.has(run)) continue;
-        const solo = soloRunOf(run);
-        if (!blocked.mustWait(solo) && !(waiting.size > 0 && rows.overlaps(solo))) continue;
+        if (!blocked.mustWait(run) && !(waiting.size > 0 && rows.overlaps(run))) continue;
         waiting.add(run);
-        rows.add(solo);
+        rows.add(run);
       }
     } while (waiting.size > before);
     return waiting;
@@ -226,7 +230,7 @@ export class Committer {
 
   #letWait(run: BodyRun): void {
     forgetBegunWork([run.command]);
-    this.#options.blocked?.add([soloRunOf(run)]);
+    this.#options.blocked?.add([run]);
   }
 
   /**
@@ -246,13 +250,8 @@ export class Committer {
     now: number,
     { snapshot, overlay }: OpenGroup,
   ): Promise<Result> {
-    const mark = overlay.mark();
-    const { result, tx } = await this.#bodies.run(command, now, snapshot, overlay);
+    const { result } = await this.#bodies.run(command, now, snapshot, overlay);
     throwIfGroupFails(result);
-    if (!result.ok) {
-      overlay.rollBack(mark);
-      tx.holdRecent();
-    }
     return result;
   }
 
@@ -267,7 +266,7 @@ export class Committer {
       this.#settleLater(open, writes, committing);
     } else {
       if (writes.length > 0) this.#syncCommitMs = clock.monotonic() - start;
-      settleCommitted(open, writes, this.#options);
+      settleCommitted(open.results, open.overlay, writes, this.#options);
     }
   }
 
@@ -275,7 +274,7 @@ export class Committer {
     const { group, commands, overlay } = open;
     const committed = committing.then(
       () => {
-        settleCommitted(open, writes, this.#options);
+        settleCommitted(open.results, open.overlay, writes, this.#options);
         return true;
       },
       async (error: unknown) => {
@@ -301,8 +300,10 @@ export class Committer {
     failed: OpenGroup | undefined,
   ): void {
     // The commands read the same when they run again.
-    if (error instanceof StorageConflict) this.#knownLookups = failed?.lookups ?? [];
-    settleFailed(commands, error, failed, this.#options);
+    if (error instanceof StorageConflict) {
+      this.#knownLookups = failed?.runs.flatMap(({ lookups }) => lookups) ?? [];
+    }
+    settleFailed(commands, error, failed?.snapshot.hasGivenRecent === true, this.#options);
   }
 }
 
@@ -315,4 +316,13 @@ function throwIfGroupFails(result: Result): void {
   if (result.ok) return;
   const { error } = result;
   if (isStorageFailure(error) || error instanceof StorageConflict) throw error;
+}
+
+/**
+ * Merges the run of a body into its group. Returns undefined if the body must run again on top of
+ * the group's writes: an earlier command wrote what it read.
+ */
+function mergeInto({ result, overlay, lookups }: BodyRun, group: Overlay): Result | undefined {
+  if (lookups.some((lookup) => group.writesUnder(lookup))) return undefined;
+  return !result.ok || group.merge(overlay) ? result : undefined;
 }

@@ -2,7 +2,7 @@ import { getOrInsert } from "../../kernel/index.ts";
 import type { Collection } from "../../ports/index.ts";
 import { KeyMap } from "../transactions/key-map.ts";
 import { isPrimaryKey, isWritten } from "../transactions/touched-rows.ts";
-import type { SoloRun } from "./open-group.ts";
+import type { BodyRun } from "./body-runner.ts";
 
 /** The rows that several commands write or hold. */
 export class RowSet {
@@ -11,7 +11,7 @@ export class RowSet {
   /** Those that a command inserts. Another transaction may insert a row with the same key. */
   readonly #inserted = new Map<Collection, KeyMap<true>>();
 
-  add({ overlay }: SoloRun): void {
+  add({ overlay }: BodyRun): void {
     for (const [collection, entry] of overlay.entries()) {
       const rows = getOrInsert(this.#isWritten, collection, () => new KeyMap());
       rows.set(entry.key, isWritten(entry) || rows.get(entry.key) === true);
@@ -24,7 +24,7 @@ export class RowSet {
    * Whether the order of a later command and of those in the set matters: one writes a row of both,
    * or the later one read a row that they insert. It may have found the row of another transaction.
    */
-  overlaps({ overlay, lookups }: SoloRun): boolean {
+  overlaps({ overlay, lookups }: BodyRun): boolean {
     for (const [collection, entry] of overlay.entries()) {
       const known = this.#isWritten.get(collection)?.get(entry.key);
       if (known !== undefined && (known || isWritten(entry))) return true;

@@ -2,9 +2,10 @@
 import type { TidingsError } from "../../kernel/index.ts";
 import { StorageConflict, StorageRefusal, type Write } from "../../ports/index.ts";
 import { isStorageFailure, refused } from "../errors.ts";
+import type { Overlay } from "../transactions/overlay.ts";
 import type { RecentRows } from "../transactions/recent-rows.ts";
+import type { Result } from "./body-runner.ts";
 import { checkBegunWork, forgetBegunWork, type QueuedCommand } from "./command-queue.ts";
-import type { OpenGroup } from "./open-group.ts";
 
 export interface SettleOptions {
   /** Undefined if rows that this process has written are read again. */
@@ -21,7 +22,8 @@ export interface SettleOptions {
 
 /** Resolves or rejects the commands of a committed group. */
 export function settleCommitted(
-  { results, overlay }: OpenGroup,
+  results: ReadonlyMap<QueuedCommand, Result>,
+  overlay: Overlay,
   writes: readonly Write[],
   { recent, onCommit }: SettleOptions,
 ): void {
@@ -35,13 +37,13 @@ export function settleCommitted(
 }
 
 /**
- * Requeues the commands of a failed group that may still succeed, and rejects the others. `failed`
- * is undefined if the group could not begin.
+ * Requeues the commands of a failed group that may still succeed, and rejects the others.
+ * `hasGivenRecent`: whether they may have read outdated rows from memory.
  */
 export function settleFailed(
   commands: readonly QueuedCommand[],
   error: unknown,
-  failed: OpenGroup | undefined,
+  hasGivenRecent: boolean,
   options: SettleOptions,
 ): void {
   if (isStorageFailure(error)) {
@@ -49,7 +51,7 @@ export function settleFailed(
     options.onFailure(error);
   } else forgetBegunWork(commands);
   if (error instanceof StorageConflict) {
-    if (failed?.snapshot.hasGivenRecent === true) options.recent?.drop();
+    if (hasGivenRecent) options.recent?.drop();
     requeueAfterConflict(commands, error, options);
   } else if (error instanceof StorageRefusal && commands.length > 1) {
     for (const command of commands) command.groupSize = 1;

@@ -14,14 +14,14 @@ import { KeyMap } from "./key-map.ts";
 import { rowsToRead, withOverlay, type Overlay } from "./overlay.ts";
 import type { RememberedReads } from "./remembered-reads.ts";
 import { isIn, rowsInScope, ScopedTx } from "./scoped-tx.ts";
-import type { Rows, Snapshot } from "./snapshot.ts";
+import type { GroupSnapshot, Rows } from "./snapshot.ts";
 import { noColumns, type Entry, type VersionedRow } from "./touched-rows.ts";
 import type { BaseTx, Order, PlannedRead, ReadOptions, Tx, UnscopedTx } from "./transaction.ts";
 
 interface BufferedTxOptions {
   readonly now: number;
   readonly drawId: GenerateId;
-  readonly snapshot: Snapshot;
+  readonly snapshot: GroupSnapshot;
   readonly overlay: Overlay;
   /** Draws the version of a new row. */
   readonly firstVersion: () => number;
@@ -31,6 +31,8 @@ interface BufferedTxOptions {
   readonly planned: readonly PlannedRead<ScopedIndex>[] | undefined;
   /** Undefined if reads of the storage need no round trip. */
   readonly remembered: RememberedReads | undefined;
+  /** Called when a read that the command waited for has settled, before the command continues. */
+  readonly onReadSettled: () => void;
 }
 
 /** Reads committed rows with buffered writes applied. Commands use it through a `ScopedTx`. */
@@ -39,8 +41,10 @@ export class BufferedTx implements BaseTx {
   readonly drawId: GenerateId;
   /** Draws the version of a new row. */
   readonly firstVersion: () => number;
+  /** What the command has read from its group's snapshot. Its result depends on it. */
+  readonly lookups: Lookup[] = [];
   readonly #options: BufferedTxOptions;
-  readonly #snapshot: Snapshot;
+  readonly #snapshot: GroupSnapshot;
   readonly #overlay: Overlay;
   readonly #insertions: { readonly collection: Collection; readonly row: object }[] = [];
   /** The rows that were taken from memory. */
@@ -48,6 +52,10 @@ export class BufferedTx implements BaseTx {
   /** The keys under which no row is stored, by index. Most transactions have none. */
   #none: Map<Index, KeyMap<true>> | undefined;
   #scoped: ScopedTx | undefined;
+  /** How many reads of the storage the command waits for. */
+  #waits = 0;
+  /** Ends a wait. Made for the first one, since there is none if the storage is synchronous. */
+  #endWait: (() => void) | undefined;
   #hasEnded = false;
 
   constructor(options: BufferedTxOptions) {
@@ -64,12 +72,9 @@ export class BufferedTx implements BaseTx {
     return this.#insertions.filter((each) => each.collection === collection).map(({ row }) => row);
   }
 
-  /**
-   * Guards the rows that were taken from memory, after writes were undone. They may be outdated,
-   * and the error or what the command did next may depend on them.
-   */
-  holdRecent(): void {
-    for (const { collection, row } of this.#recent) this.#hold(collection, row);
+  /** Whether the command waits for the storage. */
+  get isWaiting(): boolean {
+    return this.#waits > 0;
   }
 
   /** Ends the transaction. Call it when the command has returned. Later reads and writes throw. */
@@ -110,7 +115,7 @@ export class BufferedTx implements BaseTx {
     }
     const lookup: Lookup = lock ? { index, key, limit: 1, lock } : { index, key, limit: 1 };
     // The overlay has no row with this primary key.
-    const rows = primary ? this.#snapshot.read(lookup) : this.#rows(lookup);
+    const rows = primary ? this.#read(lookup) : this.#rows(lookup);
     const [found] = rows instanceof Promise ? await rows : rows;
     this.#checkNotEnded();
     const row = rowIn<R>(scope, found);
@@ -199,7 +204,9 @@ export class BufferedTx implements BaseTx {
       this.#checkNotEnded();
       this.#overlay.rollBack(mark);
       this.#insertions.length = length;
-      this.holdRecent();
+      // The error, or what the command does next, may depend on rows from memory, and these may be
+      // outdated.
+      for (const { collection, row } of this.#recent) this.#hold(collection, row);
       throw error;
     }
   }
@@ -238,12 +245,26 @@ export class BufferedTx implements BaseTx {
   #rows(lookup: Lookup): Rows | Promise<Rows> {
     if (this.#isPromised(lookup.index, lookup.key)) return withOverlay([], lookup, this.#overlay);
     const limit = rowsToRead(lookup, this.#overlay);
-    const stored = this.#snapshot.read(limit === lookup.limit ? lookup : { ...lookup, limit });
+    const stored = this.#read(limit === lookup.limit ? lookup : { ...lookup, limit });
     const overlaid = (rows: Rows): Rows => {
       this.#checkNotEnded();
       return withOverlay(rows, lookup, this.#overlay);
     };
     return stored instanceof Promise ? stored.then(overlaid) : overlaid(stored);
+  }
+
+  #read(lookup: Lookup): Rows | Promise<Rows> {
+    this.lookups.push(lookup);
+    const rows = this.#snapshot.read(lookup);
+    if (rows instanceof Promise) {
+      this.#waits++;
+      this.#endWait ??= () => {
+        this.#waits--;
+        this.#options.onReadSettled();
+      };
+      void rows.then(this.#endWait, this.#endWait);
+    }
+    return rows;
   }
 
   #isPromised(index: Index, key: readonly KeyValue[]): boolean {

@@ -15,22 +15,6 @@ import { isPrimaryKey, type VersionedRow } from "./touched-rows.ts";
 
 export type Rows = readonly VersionedRow[];
 
-/** The committed rows that a transaction reads. */
-export interface Snapshot {
-  /**
-   * Returns rows instead of a promise when the storage is synchronous: a promise would cost more
-   * than most reads.
-   */
-  read(lookup: Lookup): Rows | Promise<Rows>;
-  /**
-   * Returns the row with a primary key as the last commit of this process left it. Undefined if it
-   * is not kept.
-   */
-  recent(collection: Collection, key: readonly KeyValue[]): VersionedRow | undefined;
-  /** Adds reads to the next batch, so that `read` returns them later. */
-  prefetch(plan: () => readonly Lookup[]): void;
-}
-
 interface GroupSnapshotOptions {
   readonly group: Group;
   /** The writes of the previous group, whose commit is in progress. */
@@ -50,10 +34,11 @@ interface Batch {
 type KnownRows = KeyMap<Rows | Promise<Rows>>;
 
 /**
- * The reads of one group of commands. Each lookup is read once. On an asynchronous storage, lookups
- * that concurrent commands make before the event loop continues are read in one batch.
+ * The committed rows that one group of commands reads. Each lookup is read once. On an asynchronous
+ * storage, lookups that concurrent commands make before the event loop continues are read in one
+ * batch.
  */
-export class GroupSnapshot implements Snapshot {
+export class GroupSnapshot {
   readonly #options: GroupSnapshotOptions;
   /** The lookups that were read, by index and limit. */
   readonly #known = new Map<Index, Map<number, KnownRows>>();
@@ -72,6 +57,10 @@ export class GroupSnapshot implements Snapshot {
     this.#options = options;
   }
 
+  /**
+   * Returns rows instead of a promise when the storage is synchronous: a promise would cost more
+   * than most reads.
+   */
   read(lookup: Lookup): Rows | Promise<Rows> {
     return this.#knownRows(lookup).getOrInsert(lookup.key, () => this.#read(lookup));
   }
@@ -83,6 +72,10 @@ export class GroupSnapshot implements Snapshot {
     return getOrInsert(limits, limit, newRows);
   }
 
+  /**
+   * Returns the row with a primary key as the last commit of this process left it. Undefined if it
+   * is not kept.
+   */
   recent(collection: Collection, key: readonly KeyValue[]): VersionedRow | undefined {
     const { previous, recent } = this.#options;
     // Rows that the previous group writes are not committed yet. A normal read returns them.
@@ -92,6 +85,7 @@ export class GroupSnapshot implements Snapshot {
     return row;
   }
 
+  /** Adds reads to the next batch, so that `read` returns them later. */
   prefetch(plan: () => readonly Lookup[]): void {
     // Starts no batch. If no command read anything, the group could end before the batch begins.
     if (!this.#options.port.capabilities.synchronous) this.#planned.push(...plan());
