@@ -10,7 +10,7 @@ import { readdir } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import type { EngineLock, EngineLocks } from "../../../src/ports/index.ts";
-import { openFile } from "./connections/handle.ts";
+import { openFile } from "./connections/connection.ts";
 
 /** What the name of a lock's file adds to the name of the database file, before the id. */
 const infix = "-engine-";

@@ -4,8 +4,7 @@ import { makeTables, type TableOf } from "../make-tables.ts";
 import type { OpenTransactions } from "../open-transactions.ts";
 import type { Closable } from "../ref-counted.ts";
 import { connect } from "./connections/connect.ts";
-import { Connection } from "./connections/connection.ts";
-import { fileOf, readerSettings } from "./connections/handle.ts";
+import { Connection, fileOf, readerSettings } from "./connections/connection.ts";
 import { checkPages } from "./damage/check-pages.ts";
 import { DatabaseFiles } from "./damage/database-files.ts";
 import { FileLocks } from "./engine-locks.ts";
@@ -18,9 +17,11 @@ import {
   defaultThresholds,
   type BackgroundThresholds,
 } from "./thread/background-writer.ts";
-import type { Check } from "./thread/thread-messages.ts";
+import type { Check } from "./thread/start-thread.ts";
 import { EngineTransactions } from "./transactions/engine-transactions.ts";
 import { Groups } from "./transactions/groups.ts";
+import { HostGroups } from "./transactions/host-groups.ts";
+import { WriteLock } from "./transactions/write-lock.ts";
 
 /** Options of the storage. */
 export interface SqliteStorageOptions {
@@ -34,33 +35,33 @@ export interface SqliteStorageOptions {
   readonly thresholds?: BackgroundThresholds;
 }
 
+interface OpenOptions extends SqliteStorageOptions {
+  readonly openTransactions: OpenTransactions;
+  /** Whether no call waits for the lock of another process. */
+  readonly isAbandoned: () => boolean;
+  /** Called after each commit of a group. */
+  readonly onCommit: () => void;
+}
+
 /** What an open storage consists of. The engines that share the storage share it. */
 export interface OpenStorage extends Closable {
-  /** The path of the database file, as SQLite reports it. */
-  readonly path: string;
   readonly files: DatabaseFiles;
   readonly tableOf: TableOf<Table>;
   readonly reads: Reads;
   readonly readerConnection: Connection;
+  readonly groupsConnection: Connection;
   readonly groups: Groups;
+  readonly hostGroups: HostGroups;
   readonly transactions: EngineTransactions;
   readonly engineLocks: FileLocks;
   /** Whether no call waits for the lock of another process. */
   readonly isAbandoned: () => boolean;
 }
 
-/**
- * Connects to the database file, checks it, and migrates it if the options allow that. While
- * `isAbandoned` returns true, no call waits for the lock of another process. `onCommit` is called
- * after each commit of a group.
- */
-export async function openStorage(
-  schema: Schema,
-  { file, migrate, check = "quick", thresholds = defaultThresholds }: SqliteStorageOptions,
-  openTransactions: OpenTransactions,
-  isAbandoned: () => boolean,
-  onCommit: () => void,
-): Promise<OpenStorage> {
+/** Connects to the database file, checks it, and migrates it if the options allow that. */
+export async function openStorage(schema: Schema, options: OpenOptions): Promise<OpenStorage> {
+  const { file, migrate, check = "quick", thresholds = defaultThresholds } = options;
+  const { openTransactions, isAbandoned, onCommit } = options;
   const tableOf = makeTables(schema, (collection) => new Table(collection));
   const handles: DatabaseSync[] = [];
   const closeAll = (): void => {
@@ -69,8 +70,9 @@ export async function openStorage(
   try {
     const groupsHandle = await connect(file);
     handles.push(groupsHandle);
+    const groupsConnection = new Connection(groupsHandle);
     const path = fileOf(groupsHandle);
-    await checkPages(new Connection(groupsHandle), path, check);
+    await checkPages(groupsConnection, path, check);
     await ensureSchema(groupsHandle, path, schema, migrate);
     const readerHandle = await connect(file);
     handles.push(readerHandle);
@@ -84,29 +86,33 @@ export async function openStorage(
       groups.endReading();
       return saveLog(groupsHandle);
     });
+    const lock = new WriteLock(path);
     const groups: Groups = new Groups({
-      connection: new Connection(groupsHandle),
+      connection: groupsConnection,
       reads,
       tableOf,
       background,
       files,
+      lock,
       isAbandoned,
       onCommit,
     });
-    const transactions = new EngineTransactions(
-      path,
-      () => connect(file),
+    const transactions = new EngineTransactions({
+      files,
+      lock,
+      connect: () => connect(file),
       openTransactions,
       isAbandoned,
-    );
+    });
     const engineLocks = new FileLocks(path);
     return {
-      path,
       files,
       tableOf,
       reads,
       readerConnection: new Connection(readerHandle),
+      groupsConnection,
       groups,
+      hostGroups: new HostGroups(files, reads, tableOf, openTransactions),
       transactions,
       engineLocks,
       isAbandoned,
@@ -114,7 +120,7 @@ export async function openStorage(
       close: async () => {
         engineLocks.close();
         transactions.close();
-        await groups.close();
+        await background.close();
         closeAll();
       },
     };

@@ -13,7 +13,6 @@ import { fileCheckMs } from "./damage/database-files.ts";
 import { openStorage, type OpenStorage, type SqliteStorageOptions } from "./open-storage.ts";
 import { SqliteReader } from "./reads/reader.ts";
 import { ensureSchema, migrationSql } from "./tables/migrations.ts";
-import { HostGroups } from "./transactions/host-groups.ts";
 
 /**
  * The storage that `sqlite()` returns. It has these connections:
@@ -37,7 +36,6 @@ export class SqliteStorage implements StoragePort<DatabaseSync> {
   readonly #file: string;
   readonly #options: SqliteStorageOptions;
   readonly #openTransactions = new OpenTransactions();
-  readonly #hostGroups = new HostGroups(this.#openTransactions);
   readonly #shared = new RefCounted<OpenStorage>();
   readonly #listeners = new CommitListeners();
   /** Whether no call waits for the lock of another process, until an engine opens the storage. */
@@ -60,13 +58,12 @@ export class SqliteStorage implements StoragePort<DatabaseSync> {
   async open(schema: Schema): Promise<void> {
     this.#isAbandoned = false;
     await this.#shared.open(() =>
-      openStorage(
-        schema,
-        this.#options,
-        this.#openTransactions,
-        () => this.#isAbandoned,
-        () => this.#onCommit(),
-      ),
+      openStorage(schema, {
+        ...this.#options,
+        openTransactions: this.#openTransactions,
+        isAbandoned: () => this.#isAbandoned,
+        onCommit: () => this.#onCommit(),
+      }),
     );
   }
 
@@ -84,24 +81,15 @@ export class SqliteStorage implements StoragePort<DatabaseSync> {
   }
 
   begin(access: Access = "shared"): Group {
-    const { groups, transactions } = this.#shared.get();
-    return transactions.queued(groups.begin(access), access);
+    return this.#shared.get().groups.begin(access);
   }
 
   host(handle: unknown): Group {
-    const { path, reads, tableOf, files } = this.#shared.get();
-    files.verify();
-    return this.#hostGroups.group(handle, path, reads, tableOf);
+    return this.#shared.get().hostGroups.group(handle);
   }
 
   async transaction<T>(work: (handle: DatabaseSync) => Promise<T>): Promise<T> {
-    const { transactions, files } = this.#shared.get();
-    files.verify();
-    return transactions.run(async (handle) => {
-      const value = await work(handle);
-      files.verify();
-      return value;
-    });
+    return this.#shared.get().transactions.run(work);
   }
 
   isInsideTransaction(): boolean {
@@ -164,9 +152,8 @@ export class SqliteStorage implements StoragePort<DatabaseSync> {
 
   #dataVersion(): unknown {
     try {
-      const [version] = this.#shared.get().groups.connection.query("PRAGMA data_version").get() as [
-        unknown,
-      ];
+      const { groupsConnection } = this.#shared.get();
+      const [version] = groupsConnection.statement("PRAGMA data_version").get() as [unknown];
       return version;
     } catch {
       // Reads and writes will report what is wrong with the database.

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import { toStorageError, unavailableError } from "../errors.ts";
-import { connectionSettings, openFile, refuseReadOnly } from "./handle.ts";
+import { connectionSettings, openFile, refuseReadOnly } from "./connection.ts";
 import { whenUnlocked } from "./when-unlocked.ts";
 
 /**

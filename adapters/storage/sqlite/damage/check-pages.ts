@@ -2,8 +2,7 @@ import type { Worker } from "node:worker_threads";
 import type { Connection } from "../connections/connection.ts";
 import { whenUnlocked } from "../connections/when-unlocked.ts";
 import { damagedError, repairAdvice } from "../errors.ts";
-import { startThread } from "../thread/start-thread.ts";
-import type { Check } from "../thread/thread-messages.ts";
+import { startThread, type Check } from "../thread/start-thread.ts";
 import { findDamage, maxQuickBytes, sizeOf } from "./find-damage.ts";
 
 /**

@@ -1,5 +1,5 @@
 import { statSync, type BigIntStats } from "node:fs";
-import { maxLogBytes } from "../connections/handle.ts";
+import { maxLogBytes } from "../connections/connection.ts";
 import { damagedError, type Damage } from "../errors.ts";
 
 /** How often to check the files of an open database, in milliseconds. */

@@ -1,6 +1,6 @@
 import { namePrefix, quoted } from "../../sql.ts";
 import type { Connection } from "../connections/connection.ts";
-import type { Check } from "../thread/thread-messages.ts";
+import type { Check } from "../thread/start-thread.ts";
 
 /** The maximum size of a database that a quick check reads completely, in bytes. */
 export const maxQuickBytes = 536_870_912;
@@ -46,10 +46,10 @@ const numberOf = (connection: Connection, pragma: string): number =>
 
 /** Returns the first row only. After a problem, SQLite may fail to read what follows. */
 function firstOf(connection: Connection, pragma: string): string {
-  const [value] = connection.query(`PRAGMA ${pragma}`).get() as unknown[];
+  const [value] = connection.statement(`PRAGMA ${pragma}`).get() as unknown[];
   return String(value);
 }
 
 /** Returns the rows as arrays of their columns. */
 const rowsOf = (connection: Connection, sql: string): unknown[][] =>
-  connection.query(sql).all() as unknown[][];
+  connection.statement(sql).all() as unknown[][];

@@ -32,6 +32,6 @@ export class SqliteReader implements Reader {
 
   #whenUnlocked<T>(read: (storage: OpenStorage) => T): T | Promise<T> {
     const storage = this.#storage();
-    return whenUnlocked(storage.path, () => read(storage), storage.isAbandoned);
+    return whenUnlocked(storage.files.path, () => read(storage), storage.isAbandoned);
   }
 }

@@ -18,8 +18,7 @@ import {
   type RangePart,
 } from "../../range-parts.ts";
 import { columnList, conditionSql, quoted, whereClause } from "../../sql.ts";
-import type { Connection } from "../connections/connection.ts";
-import { rollBack } from "../connections/handle.ts";
+import { rollBack, type Connection } from "../connections/connection.ts";
 import { indexedBy, type Table } from "../tables/tables.ts";
 
 /**
@@ -55,7 +54,7 @@ export class Reads {
   get(connection: Connection, { index, key, limit, order = "ascending" }: Lookup): Row[] {
     const { layout } = this.#tableOf(index.collection);
     const { sql, isPoint } = this.#plan(index, key.length, order);
-    const query = connection.query(sql);
+    const query = connection.statement(sql);
     if (isPoint) {
       const row = query.get(...storedKey(key));
       return row === undefined || limit < 1 ? [] : [layout.decode(row as Stored[])];
@@ -90,7 +89,7 @@ export class Reads {
         skip: skip - skipHere,
         limit: left + skipHere,
       });
-      const found = connection.query(sql).all(...values) as Stored[][];
+      const found = connection.statement(sql).all(...values) as Stored[][];
       for (const row of found.slice(skipHere)) rows.push(table.layout.decode(row));
       skip = Math.max(0, skipHere - found.length);
     }

@@ -3,7 +3,7 @@ import type { Collection, Schema } from "../../../../src/ports/index.ts";
 import { layoutOf } from "../../layout.ts";
 import { additionsSince, mustMigrate, refuseNewer, type Addition } from "../../schema-versions.ts";
 import { namePrefix, quoted } from "../../sql.ts";
-import { rollBack } from "../connections/handle.ts";
+import { rollBack } from "../connections/connection.ts";
 import { whenUnlocked } from "../connections/when-unlocked.ts";
 import { positionsTable } from "../writes/steps.ts";
 import { addColumn, createIndex, createTable, needsRowid, tableName } from "./tables.ts";

@@ -51,7 +51,7 @@ export function search(
   const match = words
     .map(({ word, prefix: isPrefix }) => `"${word}"${isPrefix ? "*" : ""}`)
     .join(" ");
-  const query = connection.query(searchSql(table, index));
+  const query = connection.statement(searchSql(table, index));
   return (query.all(match, limit) as Stored[][]).map((row) => table.layout.decode(row));
 }
 

@@ -2,8 +2,12 @@ import type { Worker } from "node:worker_threads";
 import { toStorageError, unavailableError } from "../errors.ts";
 import type { Step } from "../writes/steps.ts";
 import { changedError } from "../writes/writes.ts";
-import { startThread } from "./start-thread.ts";
-import type { Failure, WorkerRequest, WorkerResponse } from "./thread-messages.ts";
+import {
+  startThread,
+  type Failure,
+  type WorkerRequest,
+  type WorkerResponse,
+} from "./start-thread.ts";
 
 interface Pending {
   readonly resolve: () => void;

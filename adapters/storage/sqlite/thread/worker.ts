@@ -4,11 +4,16 @@
  * anew each time it starts. So it reports errors as plain data.
  */
 import { parentPort, workerData } from "node:worker_threads";
-import { Connection } from "../connections/connection.ts";
-import { connectionSettings, openFile, refuseReadOnly, rollBack } from "../connections/handle.ts";
+import {
+  Connection,
+  connectionSettings,
+  openFile,
+  refuseReadOnly,
+  rollBack,
+} from "../connections/connection.ts";
 import { findDamage } from "../damage/find-damage.ts";
 import { runSteps } from "../writes/steps.ts";
-import type { ThreadData, WorkerRequest, WorkerResponse } from "./thread-messages.ts";
+import type { ThreadData, WorkerRequest, WorkerResponse } from "./start-thread.ts";
 
 const { file, check } = workerData as ThreadData;
 const handle = openFile(file);

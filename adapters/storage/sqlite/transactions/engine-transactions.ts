@@ -1,42 +1,38 @@
 import type { DatabaseSync } from "node:sqlite";
-import type { Access, Group } from "../../../../src/ports/index.ts";
 import type { OpenTransactions } from "../../open-transactions.ts";
 import { commitError, endedEarly } from "../../transaction-errors.ts";
-import { rollBack } from "../connections/handle.ts";
+import { rollBack } from "../connections/connection.ts";
 import { whenUnlocked } from "../connections/when-unlocked.ts";
+import type { DatabaseFiles } from "../damage/database-files.ts";
 import { isEnded, toStorageError, unavailableError } from "../errors.ts";
-import { QueuedGroup } from "./queued-group.ts";
-import { WriteLock } from "./write-lock.ts";
+import type { WriteLock } from "./write-lock.ts";
+
+interface EngineTransactionsOptions {
+  readonly files: DatabaseFiles;
+  readonly lock: WriteLock;
+  readonly connect: () => Promise<DatabaseSync>;
+  readonly openTransactions: OpenTransactions;
+  /** Whether nothing may wait for a lock. */
+  readonly isAbandoned: () => boolean;
+}
 
 /**
  * Runs the transactions of `engine.transaction`, on a connection of their own. They run one at a
  * time, because each holds the file's only write lock from its beginning to its end.
  */
 export class EngineTransactions {
-  readonly #connect: () => Promise<DatabaseSync>;
-  readonly #file: string;
-  readonly #lock: WriteLock;
+  readonly #options: EngineTransactionsOptions;
   #handle: DatabaseSync | undefined;
   #isClosed = false;
-  readonly #open: OpenTransactions;
-  readonly #isAbandoned: () => boolean;
 
-  /** `isAbandoned` returns whether nothing may wait for a lock. */
-  constructor(
-    file: string,
-    connect: () => Promise<DatabaseSync>,
-    open: OpenTransactions,
-    isAbandoned: () => boolean,
-  ) {
-    this.#file = file;
-    this.#lock = new WriteLock(file);
-    this.#connect = connect;
-    this.#open = open;
-    this.#isAbandoned = isAbandoned;
+  constructor(options: EngineTransactionsOptions) {
+    this.#options = options;
   }
 
   async run<T>(work: (handle: DatabaseSync) => Promise<T>): Promise<T> {
-    const release = await this.#lock.acquire();
+    const { files, lock, isAbandoned } = this.#options;
+    files.verify();
+    const release = await lock.acquire();
     try {
       const handle = await this.#getHandle();
       const begin = (): void => {
@@ -44,16 +40,11 @@ export class EngineTransactions {
         // A transaction that the work begins itself does not have this savepoint.
         handle.exec("BEGIN IMMEDIATE; SAVEPOINT tidings_transaction");
       };
-      await whenUnlocked(this.#file, begin, this.#isAbandoned);
+      await whenUnlocked(files.path, begin, isAbandoned);
       return await this.#runOn(handle, work);
     } finally {
       release();
     }
-  }
-
-  /** Returns the group in a form that waits in one queue with these transactions. */
-  queued(group: Group, access: Access): Group {
-    return new QueuedGroup(group, access, this.#lock);
   }
 
   /** Closes the connection. An open transaction is rolled back. */
@@ -63,8 +54,10 @@ export class EngineTransactions {
   }
 
   async #runOn<T>(handle: DatabaseSync, work: (handle: DatabaseSync) => Promise<T>): Promise<T> {
+    const { files, openTransactions } = this.#options;
     try {
-      const value = await this.#open.run(handle, work);
+      const value = await openTransactions.run(handle, work);
+      files.verify();
       this.#refuseClosed();
       this.#commit(handle);
       return value;
@@ -81,14 +74,14 @@ export class EngineTransactions {
       handle.exec("RELEASE tidings_transaction; COMMIT");
     } catch (error) {
       if (isEnded(error)) throw endedEarly();
-      throw commitError(error, toStorageError(error, this.#file));
+      throw commitError(error, toStorageError(error, this.#options.files.path));
     }
   }
 
   async #getHandle(): Promise<DatabaseSync> {
     this.#refuseClosed();
     if (this.#handle !== undefined) return this.#handle;
-    const handle = await this.#connect();
+    const handle = await this.#options.connect();
     this.#handle = handle;
     if (this.#isClosed) this.#disconnect();
     return handle;
@@ -104,6 +97,6 @@ export class EngineTransactions {
   }
 
   #refuseClosed(): void {
-    if (this.#isClosed) throw unavailableError("The storage was closed.", this.#file);
+    if (this.#isClosed) throw unavailableError("The storage was closed.", this.#options.files.path);
   }
 }

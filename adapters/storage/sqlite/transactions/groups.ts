@@ -1,8 +1,7 @@
 import type { Access, Group, Lookup, Row, Write } from "../../../../src/ports/index.ts";
 import type { TableOf } from "../../make-tables.ts";
 import { OpenGroups } from "../../open-groups.ts";
-import type { Connection } from "../connections/connection.ts";
-import { rollBack } from "../connections/handle.ts";
+import { rollBack, type Connection } from "../connections/connection.ts";
 import { whenUnlocked } from "../connections/when-unlocked.ts";
 import type { DatabaseFiles } from "../damage/database-files.ts";
 import { isStale } from "../errors.ts";
@@ -11,6 +10,7 @@ import type { Table } from "../tables/tables.ts";
 import type { BackgroundWriter } from "../thread/background-writer.ts";
 import type { Step } from "../writes/steps.ts";
 import { runStepsOrThrow, stepsOf } from "../writes/writes.ts";
+import { QueuedGroup, type WriteLock } from "./write-lock.ts";
 
 interface GroupsOptions {
   readonly connection: Connection;
@@ -18,6 +18,7 @@ interface GroupsOptions {
   readonly tableOf: TableOf<Table>;
   readonly background: BackgroundWriter;
   readonly files: DatabaseFiles;
+  readonly lock: WriteLock;
   /** Whether nothing may wait for a lock. */
   readonly isAbandoned: () => boolean;
   /** Called after each commit. */
@@ -34,32 +35,20 @@ type Owner = symbol | "shared";
  * and can move to a new transaction when another process wrote in between.
  */
 export class Groups {
-  readonly connection: Connection;
-  readonly #reads: Reads;
-  readonly #tableOf: TableOf<Table>;
-  readonly #background: BackgroundWriter;
-  readonly #files: DatabaseFiles;
-  readonly #isAbandoned: () => boolean;
-  readonly #onCommit: () => void;
+  readonly #options: GroupsOptions;
   /** Undefined if no transaction is open. */
   #owner: Owner | undefined;
   readonly #open = new OpenGroups();
 
   constructor(options: GroupsOptions) {
-    this.connection = options.connection;
-    this.#reads = options.reads;
-    this.#tableOf = options.tableOf;
-    this.#background = options.background;
-    this.#files = options.files;
-    this.#isAbandoned = options.isAbandoned;
-    this.#onCommit = options.onCommit;
+    this.#options = options;
   }
 
   begin(access: Access): Group {
     const group = this.#open.begin();
     const owner = access === "exclusive" ? group : "shared";
     let hasRead = false;
-    return {
+    const started: Group = {
       read: (lookups) =>
         this.#whenUnlocked(() => {
           // The read may have waited for a lock. If it took the lock now, nothing would release it.
@@ -71,7 +60,7 @@ export class Groups {
           const rows = this.#read(lookups, owner);
           // The log can begin again at the front only if nothing reads during a checkpoint. If each
           // group read while the thread commits the one before it, that moment would never come.
-          if (this.#files.isLogLong) this.#endReadingOf("shared");
+          if (this.#options.files.isLogLong) this.#endReadingOf("shared");
           return rows;
         }),
       commit: (writes) => this.#commitAndEnd(group, owner, writes),
@@ -80,10 +69,7 @@ export class Groups {
         this.#open.end(group);
       },
     };
-  }
-
-  async close(): Promise<void> {
-    await this.#background.close();
+    return new QueuedGroup(started, access, this.#options.lock);
   }
 
   /** Resolves when no group is open. */
@@ -95,7 +81,7 @@ export class Groups {
   endReading(): void {
     if (this.#owner === undefined) return;
     this.#owner = undefined;
-    rollBack(this.connection.handle);
+    rollBack(this.#options.connection.handle);
   }
 
   /**
@@ -107,12 +93,13 @@ export class Groups {
   }
 
   #read(lookups: readonly Lookup[], owner: Owner): Row[][] {
+    const { connection, reads } = this.#options;
     if (this.#owner === undefined) {
-      this.connection.statement(owner === "shared" ? "BEGIN" : "BEGIN IMMEDIATE").run();
+      connection.statement(owner === "shared" ? "BEGIN" : "BEGIN IMMEDIATE").run();
       this.#owner = owner;
     }
     try {
-      return lookups.map((lookup) => this.#reads.get(this.connection, lookup));
+      return lookups.map((lookup) => reads.get(connection, lookup));
     } catch (error) {
       // SQLite may have ended the transaction, and writes must never run outside of one.
       this.endReading();
@@ -123,7 +110,7 @@ export class Groups {
   #commitAndEnd(group: symbol, owner: Owner, writes: readonly Write[]): void | Promise<void> {
     let committed: void | Promise<void>;
     try {
-      this.#files.verify();
+      this.#options.files.verify();
       committed = this.#commit(writes, owner);
     } catch (error) {
       // A commit can be refused before it comes to the transaction.
@@ -133,7 +120,7 @@ export class Groups {
     }
     if (committed instanceof Promise) return this.#endLater(group, committed);
     this.#open.end(group);
-    this.#onCommit();
+    this.#options.onCommit();
     return undefined;
   }
 
@@ -141,20 +128,21 @@ export class Groups {
     try {
       await committed;
       // Damage may be found while the commit waits for earlier ones.
-      this.#files.saveLateCommit();
+      this.#options.files.saveLateCommit();
     } finally {
       this.#open.end(group);
     }
-    this.#onCommit();
+    this.#options.onCommit();
   }
 
   #commit(writes: readonly Write[], owner: Owner): void | Promise<void> {
-    const steps = stepsOf(writes, this.#tableOf);
+    const { tableOf, background, files, isAbandoned } = this.#options;
+    const steps = stepsOf(writes, tableOf);
     // An exclusive group holds the file's lock on this connection, so it commits here. The thread
     // would wait for a lock.
     const thread =
-      owner === "shared" && !this.#isAbandoned()
-        ? this.#background.threadFor(writes.length, this.#files.isLogLong)
+      owner === "shared" && !isAbandoned()
+        ? background.threadFor(writes.length, files.isLogLong)
         : undefined;
     if (thread === undefined) {
       return this.#whenUnlocked(() => this.#commitHere(steps));
@@ -164,7 +152,8 @@ export class Groups {
   }
 
   #whenUnlocked<T>(attempt: () => T): T | Promise<T> {
-    return whenUnlocked(this.#files.path, attempt, this.#isAbandoned);
+    const { files, isAbandoned } = this.#options;
+    return whenUnlocked(files.path, attempt, isAbandoned);
   }
 
   #commitHere(steps: readonly Step[]): void {
@@ -177,16 +166,17 @@ export class Groups {
         if (!isStale(error)) throw error;
       }
     }
-    this.connection.statement("BEGIN IMMEDIATE").run();
+    this.#options.connection.statement("BEGIN IMMEDIATE").run();
     this.#write(steps);
   }
 
   #write(steps: readonly Step[]): void {
+    const { connection } = this.#options;
     try {
-      runStepsOrThrow(steps, this.connection);
-      this.connection.statement("COMMIT").run();
+      runStepsOrThrow(steps, connection);
+      connection.statement("COMMIT").run();
     } catch (error) {
-      rollBack(this.connection.handle);
+      rollBack(connection.handle);
       throw error;
     }
   }

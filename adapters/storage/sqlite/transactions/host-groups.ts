@@ -4,8 +4,8 @@ import { StorageConflict, type Group, type Write } from "../../../../src/ports/i
 import type { TableOf } from "../../make-tables.ts";
 import type { OpenTransactions } from "../../open-transactions.ts";
 import { endedEarly, invalidHandle } from "../../transaction-errors.ts";
-import { Connection } from "../connections/connection.ts";
-import { fileOf } from "../connections/handle.ts";
+import { Connection, fileOf } from "../connections/connection.ts";
+import type { DatabaseFiles } from "../damage/database-files.ts";
 import { isBusy, toStorageError } from "../errors.ts";
 import type { Reads } from "../reads/reads.ts";
 import type { Table } from "../tables/tables.ts";
@@ -20,30 +20,42 @@ interface Known {
 
 /** Groups inside transactions that the host application opened on its own handles. */
 export class HostGroups {
+  readonly #files: DatabaseFiles;
+  readonly #reads: Reads;
+  readonly #tableOf: TableOf<Table>;
   /** The transactions of `engine.transaction`. Errors in these give other advice. */
   readonly #engineTransactions: OpenTransactions;
   readonly #known = new WeakMap<DatabaseSync, Known>();
 
-  constructor(engineTransactions: OpenTransactions) {
+  constructor(
+    files: DatabaseFiles,
+    reads: Reads,
+    tableOf: TableOf<Table>,
+    engineTransactions: OpenTransactions,
+  ) {
+    this.#files = files;
+    this.#reads = reads;
+    this.#tableOf = tableOf;
     this.#engineTransactions = engineTransactions;
   }
 
   /**
-   * Returns a group in the transaction that is open on `handle`. `file` is the storage's database
-   * file, as SQLite reports it.
-   * @throws TidingsError `invalid_option` when the handle cannot be used
+   * Returns a group in the transaction that is open on `handle`.
+   * @throws TidingsError `invalid_option` when the handle cannot be used, `storage_damaged`
    */
-  group(handle: unknown, file: string, reads: Reads, tableOf: TableOf<Table>): Group {
-    const connection = this.#connection(handle, file);
+  group(handle: unknown): Group {
+    this.#files.verify();
+    const connection = this.#connection(handle);
+    const { path } = this.#files;
     return {
       read: (lookups) =>
-        lookups.map((lookup) => translateErrors(file, () => reads.get(connection, lookup))),
-      commit: (writes) => translateErrors(file, () => write(connection, writes, tableOf)),
+        lookups.map((lookup) => translateErrors(path, () => this.#reads.get(connection, lookup))),
+      commit: (writes) => translateErrors(path, () => write(connection, writes, this.#tableOf)),
       abort() {},
     };
   }
 
-  #connection(handle: unknown, file: string): Connection {
+  #connection(handle: unknown): Connection {
     if (!isHandle(handle)) {
       throw invalidHandle(
         `expected a DatabaseSync of node:sqlite, got ${describe(handle)}. Another SQLite library ` +
@@ -59,11 +71,12 @@ export class HostGroups {
     }
     const known = this.#known.get(handle);
     if (known !== undefined && works(known.probe)) return known.connection;
+    const { path } = this.#files;
     const other = fileOf(handle);
-    if (other !== file) {
+    if (other !== path) {
       const got = other || "a database in memory";
       throw invalidHandle(
-        `expected a handle on the storage's database file ${file}, got one on ${got}`,
+        `expected a handle on the storage's database file ${path}, got one on ${got}`,
       );
     }
     const connection = new Connection(handle);

@@ -30,7 +30,7 @@ export interface Step {
 export function runSteps(steps: readonly Step[], connection: Connection): string | undefined {
   let next = firstPosition(connection, steps);
   for (const { sql, collection, guard, positionPlace, rows } of steps) {
-    const statement = guard === "finds" ? connection.query(sql) : connection.statement(sql);
+    const statement = connection.statement(sql);
     for (const row of rows) {
       if (positionPlace !== undefined) row[positionPlace] = next++;
       if (guard === "finds") {
@@ -56,6 +56,6 @@ function firstPosition(connection: Connection, steps: readonly Step[]): number {
   }
   if (needed === 0) return 0;
   const reserve = `UPDATE ${positionsTable} SET last = last + ? RETURNING last`;
-  const [last] = connection.query(reserve).get(needed) as [number];
+  const [last] = connection.statement(reserve).get(needed) as [number];
   return last - needed + 1;
 }

@@ -1,9 +1,6 @@
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import {
-  Connection,
-  type ArrayQuery,
-} from "../../../../adapters/storage/sqlite/connections/connection.ts";
+import { Connection } from "../../../../adapters/storage/sqlite/connections/connection.ts";
 import { sqlite } from "../../../../adapters/storage/sqlite/index.ts";
 import { Reads } from "../../../../adapters/storage/sqlite/reads/reads.ts";
 import { Table } from "../../../../adapters/storage/sqlite/tables/tables.ts";
@@ -22,9 +19,9 @@ class InterruptedConnection extends Connection {
     this.#before = before;
   }
 
-  override query(sql: string): ArrayQuery {
+  override statement(sql: string): ReturnType<Connection["statement"]> {
     if (this.#queries++ > 0) this.#before();
-    return super.query(sql);
+    return super.statement(sql);
   }
 }
 
