@@ -10,11 +10,6 @@ export class CommitListeners {
     return () => void this.#listeners.delete(own);
   }
 
-  /** Calls all listeners at once. */
-  call(): void {
-    for (const listener of this.#listeners) listener();
-  }
-
   /**
    * Calls all listeners in a microtask, so that an engine learns of a commit after it, as if
    * another process had committed. The storage does not know which of its engines committed, so it

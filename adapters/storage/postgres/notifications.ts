@@ -135,7 +135,7 @@ export class Notifications {
     });
     await connection.run([{ text: `LISTEN ${quoted(this.#channel)}`, values: [] }]);
     // Earlier notifications were missed.
-    this.#listeners.call();
+    this.#listeners.callSoon();
   }
 
   #receive(payload: string): void {

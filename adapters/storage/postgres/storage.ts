@@ -92,7 +92,7 @@ export class PostgresStorage<Client extends PostgresClient> implements StoragePo
           `${this.#poolSize}`,
       );
     }
-    this.#pool.reopen();
+    this.#pool.clients.reopen();
     await this.#shared.open(() =>
       openStorage(schema, {
         pool: this.#pool,

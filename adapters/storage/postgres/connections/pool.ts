@@ -1,7 +1,5 @@
-import type { TidingsError } from "../../../../src/kernel/index.ts";
 import { isReadOnly, toStorageError, unavailableError } from "../errors.ts";
 import { Connection } from "./connection.ts";
-import { describeServer } from "./describe-server.ts";
 import type { PostgresPool, PostgresPoolClient } from "./driver.ts";
 import { destroySocket, isInTransaction, prepareAcquiredClients } from "./pg-internals.ts";
 import { PoolClients } from "./pool-clients.ts";
@@ -17,8 +15,9 @@ export interface PooledConnection {
 
 /** Takes connections from the host application's pool and runs statements on them. */
 export class ConnectionPool {
+  /** The clients of the pool, and whether they can still be taken. */
+  readonly clients: PoolClients;
   readonly #server: string;
-  readonly #clients: PoolClients;
   readonly #taken = new Set<PostgresPoolClient>();
   /**
    * Whether a batch without BEGIN runs at READ COMMITTED. The database may have another default, so
@@ -29,17 +28,7 @@ export class ConnectionPool {
   constructor(pool: PostgresPool) {
     prepareAcquiredClients(pool);
     this.#server = describeServer(pool.options);
-    this.#clients = new PoolClients(pool, this.#server);
-  }
-
-  /** Like `PoolClients.refusal`. */
-  refusal(): TidingsError | undefined {
-    return this.#clients.refusal();
-  }
-
-  /** Like `PoolClients.exhaustedError`. */
-  exhaustedError(): TidingsError {
-    return this.#clients.exhaustedError();
+    this.clients = new PoolClients(pool, this.#server);
   }
 
   /** Converts an error of the driver to one that names the server and the database. */
@@ -53,7 +42,7 @@ export class ConnectionPool {
    *   host application returned the connection inside a transaction
    */
   async take(waitedMs = 0): Promise<PooledConnection> {
-    const client = await this.#clients.take(waitedMs);
+    const client = await this.clients.take(waitedMs);
     this.#taken.add(client);
     const connection = new Connection(client);
     // The pool handles errors only of idle connections. An error event without a listener would end
@@ -75,16 +64,6 @@ export class ConnectionPool {
       throw this.toError(error);
     }
     return { connection, release };
-  }
-
-  /** Whether the host application has begun to end the pool. */
-  get isEnding(): boolean {
-    return this.#clients.isEnding;
-  }
-
-  /** Like `PoolClients.onEnd`. */
-  onEnd(listener: () => void): () => void {
-    return this.#clients.onEnd(listener);
   }
 
   /**
@@ -145,13 +124,32 @@ export class ConnectionPool {
     this.#defaultIsReadCommitted = read?.rows[0]?.[0] === "read committed";
   }
 
-  /** Lets the calls in progress fail, and until `reopen` all later ones. */
+  /** Lets the calls in progress fail, and all later ones until the clients are reopened. */
   abandon(): void {
-    this.#clients.abandon();
+    this.clients.abandon();
     for (const client of this.#taken) destroySocket(client);
   }
+}
 
-  reopen(): void {
-    this.#clients.reopen();
+/**
+ * Describes the server and the database that a pool connects to, without the user and the password.
+ * Empty if the options of the pool name neither.
+ */
+function describeServer(options: PostgresPool["options"] = {}): string {
+  const given = options.connectionString;
+  const url = given !== undefined && URL.canParse(given) ? new URL(given) : undefined;
+  const host = url?.searchParams.get("host") ?? (url?.hostname || options.host);
+  const port = url?.port || options.port;
+  const database = decoded(url?.pathname.slice(1) ?? "") || options.database;
+  const place = port === undefined ? host : `${host ?? "the default host"}:${port}`;
+  if (database === undefined) return place === undefined ? "" : `The server is ${place}.`;
+  return `The database is ${database}${place === undefined ? "" : ` at ${place}`}.`;
+}
+
+function decoded(name: string): string {
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return name;
   }
 }

@@ -77,13 +77,13 @@ export class Session {
   /** Connects again whenever the connection ends, until there are no users. */
   async #keepConnected(signal: AbortSignal): Promise<void> {
     // A pool that has been ended gives no connection again.
-    while (!signal.aborted && !this.#pool.isEnding) {
+    while (!signal.aborted && !this.#pool.clients.isEnding) {
       await pRetry(() => this.#useConnection(signal), {
         retries: Infinity,
         minTimeout: firstPauseMs,
         maxTimeout: maxPauseMs,
         unref: true,
-        shouldRetry: () => !this.#pool.isEnding,
+        shouldRetry: () => !this.#pool.clients.isEnding,
         signal,
       }).catch(() => {});
       await pause(firstPauseMs, signal);
@@ -96,7 +96,7 @@ export class Session {
     const end = (): void => ended.abort();
     signal.addEventListener("abort", end);
     // The pool does not end before the connection is returned.
-    const removeListener = this.#pool.onEnd(end);
+    const removeListener = this.#pool.clients.onEnd(end);
     let pooled: PooledConnection | undefined;
     this.#isConnecting = true;
     try {

@@ -24,7 +24,7 @@ export class EngineTransactions {
     this.#share = new PoolShare({
       connections,
       refusal: () => this.#refusal(),
-      exhausted: () => pool.exhaustedError(),
+      exhausted: () => pool.clients.exhaustedError(),
     });
   }
 
@@ -65,7 +65,7 @@ export class EngineTransactions {
   }
 
   #refusal(): TidingsError | undefined {
-    return this.#isClosed ? closed() : this.#pool.refusal();
+    return this.#isClosed ? closed() : this.#pool.clients.refusal();
   }
 
   /**

@@ -141,7 +141,7 @@ class GroupTransaction {
     this.#pooled = pool.take();
     // The first `run` reports this error.
     this.#pooled.catch(() => {});
-    this.#opening = [begin, transactionSettings(names, access === "exclusive")];
+    this.#opening = [begin, transactionSettings(names, access)];
   }
 
   async run(statements: readonly Statement[]): Promise<readonly Result[]> {

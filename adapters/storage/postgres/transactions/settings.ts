@@ -4,6 +4,7 @@
  * has to stay right when the tables are full, so plans that do not use an index are disabled. JIT
  * compilation is disabled because it takes longer than any of these statements.
  */
+import type { Access } from "../../../../src/ports/index.ts";
 import type { Statement } from "../connections/statement.ts";
 import { endedMark } from "../errors.ts";
 import type { Names } from "../names.ts";
@@ -74,28 +75,23 @@ export const searchSettings: Statement = select([
 ]);
 
 /** Before a group's writes, in a transaction of the engine. */
-export function commitSettings({ commitLock }: Names): Statement {
-  const takeLock = `pg_advisory_xact_lock_shared(${commitLock})`;
+export const commitSettings = (names: Names): Statement => select(groupSettings(names, "_shared"));
+
+/** At the beginning of a transaction that takes several round trips. */
+export function transactionSettings(names: Names, access: Access): Statement {
+  const suffix = access === "exclusive" ? "" : "_shared";
   return select([
-    lockTimeout(commitLockTimeout),
-    takeLock,
-    lockTimeout(rowLockTimeout),
-    ...plannerSettings.map(set),
+    set(["idle_in_transaction_session_timeout", idleTimeout]),
+    ...groupSettings(names, suffix),
   ]);
 }
 
-/** At the beginning of a transaction that takes several round trips. */
-export function transactionSettings({ commitLock }: Names, exclusive: boolean): Statement {
-  const takeLock = `pg_advisory_xact_lock${exclusive ? "" : "_shared"}(${commitLock})`;
-  const idle: Setting = ["idle_in_transaction_session_timeout", idleTimeout];
-  return select([
-    set(idle),
-    lockTimeout(commitLockTimeout),
-    takeLock,
-    lockTimeout(rowLockTimeout),
-    ...plannerSettings.map(set),
-  ]);
-}
+const groupSettings = ({ commitLock }: Names, suffix: "" | "_shared"): readonly string[] => [
+  lockTimeout(commitLockTimeout),
+  `pg_advisory_xact_lock${suffix}(${commitLock})`,
+  lockTimeout(rowLockTimeout),
+  ...plannerSettings.map(set),
+];
 
 /** Before the additions that wait are added to their counters (`writes/pending-counts.ts`). */
 export const countSettings: Statement = select([
