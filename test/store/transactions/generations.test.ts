@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { Generations } from "../../../src/store/transactions/generations.ts";
+import { Generations } from "../../../src/store/transactions/recent-rows.ts";
 
 const key = fc.nat({ max: 9 });
 const step = fc.oneof(
