@@ -1,7 +1,6 @@
 import { TidingsError, type Scope } from "../kernel/index.ts";
 import {
   missingScopes,
-  storedKey,
   type Caller,
   type Guarded,
   type KeyScope,
@@ -21,13 +20,10 @@ const operatorRequestsPerSecond = 50;
 /** How often the host application is asked again about an operator's access, in milliseconds. */
 const askAgainMs = 30_000;
 
-/** A caller over HTTP. */
-export type HttpCaller = Exclude<Caller, { readonly type: "host" }>;
-
 /** A caller who may call the route, and its account and mode. */
 export interface Admitted {
   readonly scope: Scope;
-  readonly caller: HttpCaller;
+  readonly caller: Caller;
   /**
    * Checks whether the caller still has access: while the body arrives, and while a stream is open.
    * Absent for visitors.
@@ -43,18 +39,6 @@ export interface OperatorAccess {
   readonly may: readonly KeyScope[];
   /** Asks the host application again. Null if the person has no access any more. */
   readonly renew: () => Promise<OperatorAccess | null>;
-}
-
-/** Returns the key under which the response to a request of the caller is stored. */
-export function storedKeyOf(caller: HttpCaller, key: string): string {
-  switch (caller.type) {
-    case "key":
-      return storedKey({ by: "caller", key });
-    case "operator":
-      return storedKey({ by: "operator", operator_id: caller.operator.id, key });
-    case "visitor":
-      return storedKey({ by: "visitor", session_id: caller.session_id, key });
-  }
 }
 
 /** Authenticates the caller of a route. `id` is the parameter of its path, if it has one. */

@@ -2,6 +2,7 @@ import { headersByName, inQuery, TidingsError } from "../kernel/index.ts";
 import {
   inputSchema,
   isGuarded,
+  storedKey,
   takesKey,
   type ApiRoute,
   type Command,
@@ -14,13 +15,7 @@ import {
   type SignalOperation,
 } from "../operations/index.ts";
 import { maxCallbackBytes } from "../ports/index.ts";
-import {
-  admit,
-  refuseIfEnded,
-  storedKeyOf,
-  type Admitted,
-  type OperatorAccess,
-} from "./authentication.ts";
+import { admit, refuseIfEnded, type Admitted, type OperatorAccess } from "./authentication.ts";
 import type { ApiBackend } from "./backend.ts";
 import { corsHeaders, preflightHeaders } from "./cors.ts";
 import {
@@ -192,7 +187,7 @@ export class RequestHandler implements ApiHandler {
     const given = idempotencyKey(headerOf(request.headers, "idempotency-key"), field);
     const key = takesKey(operation) ? given : null;
     const input = commandInput(inputSchema(operation, limits), body, params, query);
-    const context = contextOf(exchange, key === null ? null : storedKeyOf(caller, key));
+    const context = contextOf(exchange, key === null ? null : storedKey(caller, key));
 
     const outcome = await run(({ executor }) =>
       operation.kind === "command"

@@ -82,7 +82,6 @@ export type { Module, Tag } from "./module.ts";
 export {
   checkedKey,
   describeWrongKey,
-  type IdempotencyKey,
   idempotencyKeyOf,
   isIdempotencyKey,
   storedKey,

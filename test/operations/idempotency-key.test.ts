@@ -1,10 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import type { Caller } from "../../src/operations/caller.ts";
 import {
   idempotencyKeyOf,
   isIdempotencyKey,
+  stepKey,
   storedKey,
-  type IdempotencyKey,
 } from "../../src/operations/execution/idempotency-key.ts";
 
 const visible = fc.string({
@@ -46,44 +47,45 @@ describe("an idempotency key", () => {
 });
 
 describe("the stored text of an idempotency key", () => {
+  const program: Caller = { type: "key", key_id: "key_1", scopes: [], secret_hash: "" };
+  const operator = (id: string): Caller => ({
+    type: "operator",
+    operator: { id, name: "Anna" },
+    may: [],
+  });
+  const visitor = (session_id: "wcs_0" | "wcs_1"): Caller => ({ type: "visitor", session_id });
+  const visitors = fc.constantFrom("wcs_0" as const, "wcs_1" as const).map(visitor);
+
   /** Texts that resemble parts of stored keys and session ids. */
   const key = fc.oneof(visible, fc.constantFrom("visitor", "0", "1", "wcs_1", "k", "wcs_1/1"));
-  const chosen: fc.Arbitrary<IdempotencyKey> = fc.oneof(
-    fc.record({ by: fc.constant("caller" as const), key }),
-    fc.record({
-      by: fc.constant("visitor" as const),
-      session_id: fc.constantFrom("wcs_0" as const, "wcs_1" as const),
-      key,
-    }),
-    fc.record({
-      by: fc.constant("operator" as const),
-      operator_id: fc.oneof(key, fc.string({ minLength: 1 }), fc.constantFrom("a b", "a%20b")),
-      key,
-    }),
-  );
+  const operatorId = fc.oneof(key, fc.string({ minLength: 1 }), fc.constantFrom("a b", "a%20b"));
+  const caller = fc.oneof(fc.constant(program), visitors, operatorId.map(operator));
   const step = fc.integer({ min: 0, max: 3 });
-  const path = fc.record({ chosen, steps: fc.array(step, { maxLength: 2 }) });
-  const storedPath = ({ chosen: first, steps }: { chosen: IdempotencyKey; steps: number[] }) =>
-    steps.reduce((of, n) => storedKey({ by: "step", of, step: n }), storedKey(first));
+  const path = fc.record({ caller, key, steps: fc.array(step, { maxLength: 2 }) });
+  interface Path {
+    readonly caller: Caller;
+    readonly key: string;
+    readonly steps: readonly number[];
+  }
+  const storedPath = ({ caller: by, key: chosen, steps }: Path): string =>
+    steps.reduce(stepKey, storedKey(by, chosen));
 
-  it("is the caller's key itself", () => {
+  it("is the key itself that a program chose", () => {
     fc.assert(
       fc.property(visible, (text) => {
-        expect(storedKey({ by: "caller", key: text }), "A caller's key is stored as it is.").toBe(
-          text,
-        );
+        expect(storedKey(program, text), "A program's key is stored as it is.").toBe(text);
       }),
     );
   });
 
-  it("of a step, operator or visitor can never equal a caller's key", () => {
+  it("of a step, operator or visitor can never equal a program's key", () => {
     fc.assert(
       fc.property(path, (one) => {
-        const isCallers = one.chosen.by === "caller" && one.steps.length === 0;
+        const isPrograms = one.caller.type === "key" && one.steps.length === 0;
         expect(
           isIdempotencyKey(storedPath(one)),
-          "Only the caller's own key can be a caller's key.",
-        ).toBe(isCallers);
+          "Only the program's own key can be a program's key.",
+        ).toBe(isPrograms);
       }),
     );
   });
@@ -91,19 +93,8 @@ describe("the stored text of an idempotency key", () => {
   it("is equal only for equal keys", () => {
     const short = fc.constantFrom("visitor", "operator", "0", "1", "wcs_0", "wcs_1");
     const near: typeof path = fc.record({
-      chosen: fc.oneof(
-        fc.record({ by: fc.constant("caller" as const), key: short }),
-        fc.record({
-          by: fc.constant("visitor" as const),
-          session_id: fc.constantFrom("wcs_0" as const, "wcs_1" as const),
-          key: short,
-        }),
-        fc.record({
-          by: fc.constant("operator" as const),
-          operator_id: fc.constantFrom("a", "a 0"),
-          key: fc.constantFrom("0", "1"),
-        }),
-      ),
+      caller: fc.oneof(fc.constant(program), visitors, fc.constantFrom("a", "a 0").map(operator)),
+      key: short,
       steps: fc.array(fc.constantFrom(0, 1), { maxLength: 1 }),
     });
     fc.assert(
@@ -118,8 +109,8 @@ describe("the stored text of an idempotency key", () => {
         numRuns: 2_000,
         examples: [
           [
-            { chosen: { by: "operator", operator_id: "a", key: "0" }, steps: [0] },
-            { chosen: { by: "operator", operator_id: "a 0", key: "0" }, steps: [] },
+            { caller: operator("a"), key: "0", steps: [0] },
+            { caller: operator("a 0"), key: "0", steps: [] },
           ],
         ],
       },

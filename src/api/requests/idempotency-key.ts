@@ -9,22 +9,25 @@ import {
 
 export const idempotencyField = "idempotency_key";
 
+const inHeader = { header: "Idempotency-Key" };
+const inField = { pointer: `/${idempotencyField}` };
+
 /**
  * Returns the idempotency key of a command, from the header or from the body.
  * @throws TidingsError `malformed_request` when it is not 1 to 255 visible ASCII characters, or
  *   when header and body differ
  */
 export function idempotencyKey(header: string | undefined, field: unknown): string | null {
-  const fromHeader = header === undefined ? null : keyInHeader(header);
-  const fromField = field === undefined ? null : keyInField(field);
-  if (fromHeader !== null && fromField !== null && fromHeader !== fromField) {
-    return refuse(
-      headerPlace,
-      "differs",
-      "The Idempotency-Key header and the field idempotency_key differ. Send one of them.",
-    );
-  }
-  return fromHeader ?? fromField;
+  const fromHeader =
+    header === undefined ? null : (idempotencyKeyOf(header) ?? refuseForm(inHeader, header));
+  if (field === undefined) return fromHeader;
+  const fromField = isIdempotencyKey(field) ? field : refuseForm(inField, field);
+  if (fromHeader === null || fromHeader === fromField) return fromField;
+  return refuse(
+    inHeader,
+    "differs",
+    "The Idempotency-Key header and the field idempotency_key differ. Send one of them.",
+  );
 }
 
 /**
@@ -34,21 +37,10 @@ export function idempotencyKey(header: string | undefined, field: unknown): stri
 export function refuseKey(header: string | undefined): void {
   if (header === undefined) return;
   refuse(
-    headerPlace,
+    inHeader,
     "not_taken",
     "NDJSON requests take no idempotency key. Remove it: repeating the request is safe.",
   );
-}
-
-const headerPlace = { header: "Idempotency-Key" };
-
-function keyInHeader(header: string): string {
-  return idempotencyKeyOf(header) ?? refuseForm(headerPlace, header);
-}
-
-function keyInField(field: unknown): string {
-  if (typeof field === "string" && isIdempotencyKey(field)) return field;
-  return refuseForm({ pointer: `/${idempotencyField}` }, field);
 }
 
 function refuseForm(place: FieldPlace, key: unknown): never {

@@ -24,7 +24,7 @@ import { RecentSignals, type Signals } from "../signals.ts";
 import { claimKey, runUnderKey, storeWholeResponse, type KeyClaim } from "./claim-key.ts";
 import { fingerprintOf } from "./fingerprint.ts";
 import { noVerdicts } from "./host-policies.ts";
-import { storedKey } from "./idempotency-key.ts";
+import { stepKey } from "./idempotency-key.ts";
 import { AnsweredMeanwhile, refuseIfAnswered } from "./stored-responses.ts";
 
 interface ExecutorRuntime extends Pick<Runtime, "store" | "clock" | "services" | "hostPolicies"> {
@@ -286,7 +286,7 @@ class ProcedureSteps implements Steps {
           : "Call again with the same idempotency key.";
       throw new TidingsError("shutting_down", `The engine is shutting down. ${advice}`);
     }
-    const idempotency_key = of === null ? null : storedKey({ by: "step", of, step });
+    const idempotency_key = of === null ? null : stepKey(of, step);
     try {
       const outcome = await executor.execute(command, input, { ...context, idempotency_key });
       if (!outcome.replayed) this.#areReplays = false;

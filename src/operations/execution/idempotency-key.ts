@@ -1,9 +1,10 @@
 /** Idempotency keys: which are valid, and how they are stored. */
-import { describe, invalid, type WebchatSessionId } from "../../kernel/index.ts";
+import { describe, invalid } from "../../kernel/index.ts";
+import type { Caller } from "../caller.ts";
 
 /** 1 to 255 visible ASCII characters (VCHAR of RFC 5234). */
-export function isIdempotencyKey(text: string): boolean {
-  return /^[\x21-\x7e]{1,255}$/.test(text);
+export function isIdempotencyKey(key: unknown): key is string {
+  return typeof key === "string" && /^[\x21-\x7e]{1,255}$/.test(key);
 }
 
 export const validKey = "1 to 255 visible ASCII characters, without spaces";
@@ -20,33 +21,26 @@ export function describeWrongKey(key: unknown): string {
   return `${key[at] === " " ? "a space" : name} at character ${at + 1}`;
 }
 
-/** An idempotency key with its origin. */
-export type IdempotencyKey =
-  /** A key that an API caller chose. */
-  | { readonly by: "caller"; readonly key: string }
-  /** A key that an operator's browser chose. It is separate from the keys of other operators. */
-  | { readonly by: "operator"; readonly operator_id: string; readonly key: string }
-  /** A key that a visitor's browser chose. It is separate from the keys of the account. */
-  | { readonly by: "visitor"; readonly session_id: WebchatSessionId; readonly key: string }
-  /** A step of a procedure. `of` is the stored key of the whole request. */
-  | { readonly by: "step"; readonly of: string; readonly step: number };
-
 /**
- * Returns the text under which a key is stored and shown. Keys that callers choose have no spaces
- * and are stored unchanged. An operator's or visitor's key has two spaces, and a step adds one, so
- * keys of different origins are never equal.
+ * Returns the text under which the key of a caller is stored and shown. The keys of programs have
+ * no spaces and are stored unchanged. An operator's or visitor's key has two spaces, and a step
+ * adds one, so keys of different origins are never equal.
  */
-export function storedKey(key: IdempotencyKey): string {
-  switch (key.by) {
-    case "caller":
-      return key.key;
+export function storedKey(caller: Caller, key: string): string {
+  switch (caller.type) {
+    case "key":
+    case "host":
+      return key;
     case "operator":
-      return `operator ${encodeURIComponent(key.operator_id)} ${key.key}`;
+      return `operator ${encodeURIComponent(caller.operator.id)} ${key}`;
     case "visitor":
-      return `visitor ${key.session_id} ${key.key}`;
-    case "step":
-      return `${key.of} ${key.step}`;
+      return `visitor ${caller.session_id} ${key}`;
   }
+}
+
+/** Returns the stored key of a step of a procedure. `of` is that of the whole request. */
+export function stepKey(of: string, step: number): string {
+  return `${of} ${step}`;
 }
 
 /**
@@ -55,7 +49,7 @@ export function storedKey(key: IdempotencyKey): string {
  */
 export function checkedKey(key: unknown): string | null {
   if (key === undefined) return null;
-  if (typeof key === "string" && isIdempotencyKey(key)) return key;
+  if (isIdempotencyKey(key)) return key;
   const code = typeof key === "string" ? "format" : "invalid_type";
   const message = `must be a string of ${validKey}, got ${describeWrongKey(key)}`;
   throw invalid([{ parameter: "idempotencyKey", code, message }]);
@@ -67,7 +61,7 @@ export function checkedKey(key: unknown): string | null {
  */
 export function idempotencyKeyOf(header: string): string | null {
   const key = header.startsWith('"') ? unquoted(header) : header;
-  return key !== null && isIdempotencyKey(key) ? key : null;
+  return isIdempotencyKey(key) ? key : null;
 }
 
 function unquoted(header: string): string | null {

@@ -31,8 +31,8 @@ export const scope = inArea("scope", [
     sentence:
       "Two visitors whose browsers chose the same idempotency key get each other's messages back.",
     file: "src/operations/execution/idempotency-key.ts",
-    find: "return `visitor ${key.session_id} ${key.key}`;",
-    replace: "return `visitor ${key.key}`;",
+    find: "return `visitor ${caller.session_id} ${key}`;",
+    replace: "return `visitor ${key}`;",
     tests: ["test/operations/idempotency-key.test.ts"],
   },
   {
