@@ -151,9 +151,8 @@ export class MessagingEngine<
       stopDeadline,
     });
     this.#healthReporter = backend;
-    const { streamSources } = backend;
     this.api = new RequestHandler(backend, apiRoutes(limits));
-    const running = { store, accounts, limits, prepared, run, streamSources };
+    const running = { store, accounts, streams, limits, prepared, run };
     this.#runnerIn = (scope) => new OperationRunner(scope, running);
     const scope: Scope = { account_id: defaultAccountId, mode };
     const runner = this.#runnerIn(scope);

@@ -1,16 +1,16 @@
 import { TidingsError, type Scope } from "../kernel/index.ts";
 import {
   missingScopes,
+  scopesOf,
   type Caller,
   type Guarded,
   type KeyScope,
   type OperatorProfile,
 } from "../operations/index.ts";
 import type { Admission, Clock } from "../ports/index.ts";
-import type { Visitor } from "../webchat/index.ts";
 import type { ApiBackend } from "./backend.ts";
-import { headerOf, seconds, type Exchange } from "./http.ts";
-import { parseQuery, tokenField } from "./requests/url-parameters.ts";
+import { headerOf, seconds, type ApiRequest, type Exchange } from "./http.ts";
+import { parseQuery, tokenField, type Params } from "./requests/url-parameters.ts";
 
 /** The rate limit of a session. A browser only writes, marks messages and reconnects. */
 const visitorRequestsPerSecond = 20;
@@ -31,6 +31,12 @@ export interface Admitted {
   readonly mayContinue?: () => Promise<boolean>;
 }
 
+/** A caller who was authenticated. */
+interface Known extends Admitted {
+  /** Counts the request against the rate limit of the caller. */
+  readonly count: () => Promise<Admission>;
+}
+
 /** A person whom the host application lets use a page, and the person's rights. */
 export interface OperatorAccess {
   readonly scope: Scope;
@@ -41,18 +47,25 @@ export interface OperatorAccess {
   readonly renew: () => Promise<OperatorAccess | null>;
 }
 
-/** Authenticates the caller of a route. `id` is the parameter of its path, if it has one. */
+/**
+ * Authenticates the caller of a route, checks the scopes that the route needs, and counts the
+ * request against the caller's rate limit. With `access`, the caller is an operator.
+ */
 export async function admit(
   backend: ApiBackend,
-  exchange: Exchange,
-  route: Guarded,
-  id: string,
+  { request, headers }: Exchange,
+  { route, params }: { readonly route: Guarded; readonly params: Params },
   access: OperatorAccess | undefined,
 ): Promise<Admitted> {
-  if ("visitor" in route) return admitVisitor(backend, exchange, id);
-  return access === undefined
-    ? admitKey(backend, exchange, route.scopes)
-    : admitOperator(backend, exchange, route.scopes, access);
+  const known =
+    "visitor" in route
+      ? await visitorOf(backend, request, params["id"] ?? "")
+      : access === undefined
+        ? await keyOf(backend, request)
+        : await operatorOf(backend, access, route.scopes);
+  if ("scopes" in route) refuseMissingScopes(known.caller, route.scopes, headers);
+  refuseOverLimit(await known.count(), headers);
+  return known;
 }
 
 /**
@@ -69,56 +82,36 @@ export async function refuseIfEnded({
     : new TidingsError("not_signed_in", "You may no longer do this. Open the page again.");
 }
 
-/** Authenticates the API key, checks its scopes and counts the request against its rate limit. */
-async function admitKey(
+async function keyOf(
   { prepared, keyRing, keyLimiter }: ApiBackend,
-  { request, headers }: Exchange,
-  scopes: readonly KeyScope[],
-): Promise<Admitted> {
-  const secret = bearerKey(headerOf(request.headers, "authorization"));
+  { headers }: ApiRequest,
+): Promise<Known> {
+  const secret = bearerKey(headerOf(headers, "authorization"));
   await prepared();
-  const key = await keyRing.authenticate(secret);
-  const { scope, caller, requests_per_second } = key;
-  const missing = missingScopes(scopes, caller.scopes);
-  if (missing.length > 0) {
-    headers["WWW-Authenticate"] = `Bearer error="insufficient_scope", scope="${scopes.join(" ")}"`;
-    throw new TidingsError("insufficient_scope", `The API key lacks ${scopesText(missing)}.`);
-  }
-  refuseOverLimit(await keyLimiter.admit(caller.key_id, requests_per_second), headers);
-  return { scope, caller, mayContinue: () => keyRing.isValid(caller) };
+  const { scope, caller, requests_per_second } = await keyRing.authenticate(secret);
+  return {
+    scope,
+    caller,
+    mayContinue: () => keyRing.isValid(caller),
+    count: () => keyLimiter.admit(caller.key_id, requests_per_second),
+  };
 }
 
-/** Names the scopes that are missing, at least one. */
-function scopesText(missing: readonly KeyScope[]): string {
-  return `the scope${missing.length > 1 ? "s" : ""} ${missing.join(" and ")}`;
-}
-
-/**
- * Checks the scopes of an operator, whom the host application has authenticated, and counts the
- * request against the operator's rate limit.
- */
-async function admitOperator(
+/** The host application has authenticated the operator. */
+async function operatorOf(
   { prepared, checkAccount, keyLimiter, clock }: ApiBackend,
-  { headers }: Exchange,
-  scopes: readonly KeyScope[],
   access: OperatorAccess,
-): Promise<Admitted> {
+  scopes: readonly KeyScope[],
+): Promise<Known> {
   const { scope, operator, may } = access;
   await prepared();
   await checkAccount(scope.account_id);
-  const missing = missingScopes(scopes, may);
-  if (missing.length > 0) {
-    throw new TidingsError(
-      "insufficient_scope",
-      `You may not do this. Your application does not give you ${scopesText(missing)}.`,
-    );
-  }
   const counted = JSON.stringify(["operator", scope.account_id, scope.mode, operator.id]);
-  refuseOverLimit(await keyLimiter.admit(counted, operatorRequestsPerSecond), headers);
   return {
     scope,
     caller: { type: "operator", operator, may },
     mayContinue: renewal(access, scopes, clock),
+    count: () => keyLimiter.admit(counted, operatorRequestsPerSecond),
   };
 }
 
@@ -148,19 +141,36 @@ function renewal(
   };
 }
 
-/** Authenticates the token of the session and counts the request against its rate limit. */
-async function admitVisitor(
-  backend: ApiBackend,
-  { request, headers }: Exchange,
+async function visitorOf(
+  { authenticateVisitor, visitorLimiter }: ApiBackend,
+  { headers, query }: ApiRequest,
   session_id: string,
-): Promise<Visitor> {
-  const { [tokenField]: asked } = parseQuery(request.query);
-  const token = visitorToken(headerOf(request.headers, "authorization"), asked);
-  const visitor = await backend.authenticateVisitor(session_id, token);
-  const { caller } = visitor;
-  const admission = await backend.visitorLimiter.admit(caller.session_id, visitorRequestsPerSecond);
-  refuseOverLimit(admission, headers);
-  return visitor;
+): Promise<Known> {
+  const { [tokenField]: asked } = parseQuery(query);
+  const token = visitorToken(headerOf(headers, "authorization"), asked);
+  const visitor = await authenticateVisitor(session_id, token);
+  return {
+    ...visitor,
+    count: () => visitorLimiter.admit(visitor.caller.session_id, visitorRequestsPerSecond),
+  };
+}
+
+function refuseMissingScopes(
+  caller: Caller,
+  scopes: readonly KeyScope[],
+  headers: Exchange["headers"],
+): void {
+  const missing = missingScopes(scopes, scopesOf(caller));
+  if (missing.length === 0) return;
+  const lacking = `the scope${missing.length > 1 ? "s" : ""} ${missing.join(" and ")}`;
+  if (caller.type === "operator") {
+    throw new TidingsError(
+      "insufficient_scope",
+      `You may not do this. Your application does not give you ${lacking}.`,
+    );
+  }
+  headers["WWW-Authenticate"] = `Bearer error="insufficient_scope", scope="${scopes.join(" ")}"`;
+  throw new TidingsError("insufficient_scope", `The API key lacks ${lacking}.`);
 }
 
 function refuseOverLimit(admission: Admission, headers: Exchange["headers"]): void {

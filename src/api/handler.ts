@@ -36,7 +36,7 @@ import {
 } from "./requests/inputs.ts";
 import { isNdjson, readLines } from "./requests/read-lines.ts";
 import { jsonOptions, readBytes, readJson, refuseEncoded } from "./requests/request-body.ts";
-import { decodedParams, parseQuery, tokenField } from "./requests/url-parameters.ts";
+import { decodedParams, parseQuery, tokenField, type Params } from "./requests/url-parameters.ts";
 import { noSuchRoute, problemResponse, publicError } from "./responses/problem-response.ts";
 import { ndjsonHeaders, reportLines, UnreadReports } from "./responses/report-lines.ts";
 import { encodeEvents, eventStreamHeaders } from "./responses/server-sent-events.ts";
@@ -48,8 +48,6 @@ const json = "application/json";
 
 /** The statuses of a carrier's response that has no body (RFC 9110, sections 15.3 and 15.4). */
 const statusesWithoutBody: ReadonlySet<number> = new Set([204, 205, 304]);
-
-type Params = Readonly<Record<string, string>>;
 
 /** A request whose caller is known and may call the route. */
 interface AuthorizedExchange extends Exchange, Admitted {
@@ -76,7 +74,7 @@ export class RequestHandler implements ApiHandler {
 
   /** A property, so that host applications can pass it on as a function. */
   readonly handle = (request: ApiRequest): Promise<ApiResponse> =>
-    this.answer(request, (exchange) => this.#respond(exchange));
+    this.answer(request, (exchange) => this.respond(exchange));
 
   /**
    * Draws an id for the request and runs `respond`. An error becomes a response, and is logged if
@@ -104,21 +102,17 @@ export class RequestHandler implements ApiHandler {
   }
 
   /**
-   * Responds to a request that an operator sends from a page, instead of an API key. The operator
-   * has the rights that `access` gives.
+   * Responds to a request, or throws the error that `answer` responds with. With `access`, the
+   * caller is an operator, who sends no API key and has the rights that `access` gives.
    */
-  respondTo(exchange: Exchange, access: OperatorAccess): Promise<ApiResponse> {
-    return this.#respond(exchange, access);
-  }
-
-  async #respond(exchange: Exchange, access?: OperatorAccess): Promise<ApiResponse> {
+  async respond(exchange: Exchange, access?: OperatorAccess): Promise<ApiResponse> {
     const { request, headers } = exchange;
     const found = this.#match(request.method, request.path);
     // A page of another website can then read every response, also that the URL is wrong.
     if (isVisitors(found)) {
       Object.assign(headers, corsHeaders(request.headers, this.#backend.origins));
     }
-    if (found.kind === "methods") return this.#showMethods(exchange, found);
+    if (found.kind === "methods") return this.#showMethods(exchange, found.allow);
     if (request.path.length + request.query.length > maxUrl) {
       throw new TidingsError("malformed_request", `The URL is longer than ${maxUrl} characters.`);
     }
@@ -126,32 +120,41 @@ export class RequestHandler implements ApiHandler {
 
     const { route } = found;
     const params = decodedParams(found.params);
-    if (isGuarded(route)) {
-      const admitted = await admit(this.#backend, exchange, route, params["id"] ?? "", access);
-      return this.#runOperation({ ...exchange, ...admitted, route, params });
-    }
-    if (route.operation.kind === "callback") return this.#receiveCallback(exchange, params);
-
-    if (route.operation.kind === "document") {
-      const mount = request.url.slice(0, Math.max(0, request.url.indexOf(request.path)));
-      return this.#documents.respond(exchange, route.operation, mount);
-    }
-    const { status, body } = await route.operation.answer(this.#backend);
-    exchange.headers["Content-Type"] = json;
-    return { status, headers: exchange.headers, body };
+    if (!isGuarded(route)) return this.#respondToAnyone(exchange, route, params);
+    const admitted = await admit(this.#backend, exchange, { route, params }, access);
+    return this.#runOperation({ ...exchange, ...admitted, route, params });
   }
 
   /** Responds to a method that the path does not have. OPTIONS, also as a preflight, lists them. */
-  #showMethods(
-    { request, headers }: Exchange,
-    { allow }: Extract<Match, { readonly kind: "methods" }>,
-  ): ApiResponse {
+  #showMethods({ request, headers }: Exchange, allow: readonly string[]): ApiResponse {
     headers["Allow"] = allow.join(", ");
     if (request.method !== "OPTIONS") {
       throw new TidingsError("method_not_allowed", `This path takes ${headers["Allow"]}.`);
     }
     Object.assign(headers, preflightHeaders(request.headers, headers));
     return { status: 204, headers, body: null };
+  }
+
+  /** Responds on a route that needs no key. */
+  async #respondToAnyone(
+    exchange: Exchange,
+    { operation }: Exclude<ApiRoute, Guarded>,
+    params: Params,
+  ): Promise<ApiResponse> {
+    const { request, headers } = exchange;
+    switch (operation.kind) {
+      case "callback":
+        return this.#receiveCallback(exchange, params);
+      case "document": {
+        const mount = request.url.slice(0, Math.max(0, request.url.indexOf(request.path)));
+        return this.#documents.respond(exchange, operation, mount);
+      }
+      case "public": {
+        const { status, body } = await operation.answer(this.#backend);
+        headers["Content-Type"] = json;
+        return { status, headers, body };
+      }
+    }
   }
 
   #runOperation(exchange: AuthorizedExchange): Promise<ApiResponse> {
@@ -263,7 +266,7 @@ export class RequestHandler implements ApiHandler {
     operation: EventStream<unknown, unknown>,
   ): Promise<ApiResponse> {
     const { request, params, scope, caller, mayContinue } = exchange;
-    const { limits, prepared } = this.#backend;
+    const { limits, prepared, streams } = this.#backend;
     const last = headerOf(request.headers, "last-event-id");
     const { fields, locate } = resumedInput(queryOf(exchange), last);
     const input = queryInput(inputSchema(operation, limits), fields, params, locate);
@@ -274,8 +277,7 @@ export class RequestHandler implements ApiHandler {
     const { executor } = await prepared();
     const cutOff = new AbortController();
     const full = (): void => cutOff.abort();
-    const opening = { scope, caller, over: request.signal, full, mayContinue };
-    const sources = this.#backend.streamSources(opening);
+    const sources = streams.sources({ scope, caller, over: request.signal, full, mayContinue });
     const events = await executor
       .open(operation, input, contextOf(exchange), sources)
       .catch((error: unknown) => {

@@ -1,6 +1,6 @@
 export type { OperatorAccess } from "./authentication.ts";
 export { readJson } from "./requests/request-body.ts";
-export { type ApiBackend, apiBackend } from "./backend.ts";
+export { apiBackend } from "./backend.ts";
 export { RequestHandler } from "./handler.ts";
 export {
   type ApiBody,

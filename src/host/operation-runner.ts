@@ -1,5 +1,5 @@
 import type { KnownAccounts } from "../accounts/index.ts";
-import type { ApiBackend } from "../api/index.ts";
+import type { LiveStreams } from "../api/index.ts";
 import {
   inBody,
   option,
@@ -28,9 +28,10 @@ import {
 import type { Store } from "../store/index.ts";
 import { checkCommandOptions, checkStreamOptions, optionsOf } from "./options/call-options.ts";
 
-interface RunnerOptions extends Pick<ApiBackend, "streamSources"> {
+interface RunnerOptions {
   readonly store: Store;
   readonly accounts: KnownAccounts;
+  readonly streams: LiveStreams;
   readonly limits: Limits;
   readonly prepared: () => Promise<Prepared>;
   /** Runs a call of the host application when the storage is open. A stop waits for it. */
@@ -92,14 +93,14 @@ export class OperationRunner implements ScopedRunner {
     this.#rows(procedure, rows, this.#context());
 
   readonly open: ScopedRunner["open"] = async (stream, input, show, options = {}) => {
-    const { limits, streamSources } = this.#options;
+    const { limits, streams } = this.#options;
     const parsed = parse(inputSchema(stream, limits), input);
     checkStreamOptions(options);
     const left = new AbortController();
     const signals = options.signal === undefined ? [] : [options.signal];
     const over = AbortSignal.any([left.signal, ...signals]);
     const executor = await this.#executor();
-    const sources = streamSources({ scope: this.#scope, caller, over });
+    const sources = streams.sources({ scope: this.#scope, caller, over });
     const opening = executor.open(stream, parsed, this.#context(), sources);
     return openStream(await opening.catch(throwInInput), show, () => left.abort());
   };

@@ -401,7 +401,7 @@ export function notes(given: Partial<Limits> = {}, requests = 2): Notes {
         return { status: 200, content_type: "text/xml", body: "<Response/>" };
       },
     },
-    streamSources: ({ over }) => ({ over }) as StreamSources,
+    streams: { sources: ({ over }) => ({ over }) as StreamSources },
     health: () => Promise.resolve({ status: "ok", reasons: [] }),
   };
   return {

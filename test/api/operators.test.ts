@@ -20,7 +20,7 @@ function operatorApi(engine: MessagingEngine, access: OperatorAccess): ApiHandle
   const { api } = engine;
   if (!(api instanceof RequestHandler)) throw new TypeError("not the handler of an engine");
   const handle: ApiHandler["handle"] = (request) =>
-    api.answer(request, (exchange) => api.respondTo(exchange, access));
+    api.answer(request, (exchange) => api.respond(exchange, access));
   return { handle };
 }
 

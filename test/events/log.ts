@@ -132,16 +132,10 @@ export function streamProcess(port: StoragePort): StreamProcess {
     read,
     yields: () => yields,
     async open(input, { scope = quiet, full = () => {}, left = ended.signal } = {}) {
-      const opening = { scope, caller: { type: "host" }, over: left } as const;
       const sources: StreamSources = {
+        ...streams.sources({ scope, caller: { type: "host" }, over: left, full }),
         reads: store.reads(scope),
         now: () => clock.now(),
-        over: left,
-        join: () => streams.join(opening),
-        subscribe: (filter, wake) => streams.subscribe(opening, filter, wake, full),
-        listen: (filter, wake) => streams.listen(opening, filter, wake),
-        watchContact: (contact_id, wake) => streams.watchContact(opening, contact_id, wake),
-        mayContinue: () => Promise.resolve(!streams.closed),
         yieldToEventLoop: () => (yields++, port.yieldToEventLoop()),
       };
       return eventStream.open(sources, input, callOf(scope));

@@ -6,22 +6,8 @@ import {
   LogWatcher,
   type EventRow,
 } from "../../events/index.ts";
-import {
-  scopeKey,
-  TidingsError,
-  type ContactId,
-  type Scope,
-  type WebchatSessionId,
-} from "../../kernel/index.ts";
-import type {
-  Caller,
-  LiveSubscription,
-  Mailbox,
-  SignalFilter,
-  SignalSubscription,
-  StreamFilter,
-  StreamPlace,
-} from "../../operations/index.ts";
+import { scopeKey, TidingsError, type Scope, type WebchatSessionId } from "../../kernel/index.ts";
+import type { Caller, Mailbox, OpenSources, StreamPlace } from "../../operations/index.ts";
 import type { Clock, Logger, Write } from "../../ports/index.ts";
 import { WakeFlag } from "../../queue/index.ts";
 import type { Store } from "../../store/index.ts";
@@ -64,6 +50,10 @@ interface Opening {
   readonly caller: Caller;
   /** Aborts when the reader has left. */
   readonly over: AbortSignal;
+  /** Called when the reader is too slow for the events that are committed. */
+  readonly full?: () => void;
+  /** The stream ends when it returns false. */
+  readonly mayContinue?: (() => Promise<boolean>) | undefined;
 }
 
 /** The open streams of this process: counts them, wakes them, and ends them. */
@@ -79,7 +69,7 @@ export class LiveStreams {
   readonly #sessionCheck: SessionCheck;
   readonly #mailboxes = new Map<string, Set<MailboxEntry>>();
   #ofMailboxes = 0;
-  #closed = false;
+  #isClosed = false;
 
   constructor(options: { readonly store: Store; readonly clock: Clock; readonly logger: Logger }) {
     this.#clock = options.clock;
@@ -103,13 +93,30 @@ export class LiveStreams {
     });
   }
 
-  /** True after `close`. Open streams end, and new ones end at once. */
-  get closed(): boolean {
-    return this.#closed;
+  /** Returns what a stream of the caller needs. */
+  sources(opening: Opening): OpenSources {
+    const { scope, over, full = () => {}, mayContinue = async () => true } = opening;
+    return {
+      over,
+      join: (mailbox) => this.#join(opening, mailbox),
+      subscribe: async (filter, wake) => {
+        const subscription = await this.#events.subscribe(scope, filter, { wake, full });
+        return { ...subscription, leave: leaveOnAbort(over, subscription.leave) };
+      },
+      listen: (filter, wake) => {
+        const subscription = this.signals.subscribe(scope, filter, wake);
+        return { ...subscription, leave: leaveOnAbort(over, subscription.leave) };
+      },
+      watchContact: async (contact_id, wake) => {
+        const name = contactName({ ...scope, contact_id });
+        return leaveOnAbort(over, await this.#conversations.join(name, wake));
+      },
+      // After `close`, new streams end at once too.
+      mayContinue: async () => !this.#isClosed && mayContinue(),
+    };
   }
 
-  /** @throws TidingsError `too_many_streams`, `overloaded` */
-  async join(opening: Opening, mailbox?: Mailbox): Promise<StreamPlace> {
+  async #join(opening: Opening, mailbox?: Mailbox): Promise<StreamPlace> {
     const { over, scope } = opening;
     const flag = new WakeFlag(this.#clock);
     const entry: Entry = { flag, isOver: false };
@@ -125,35 +132,6 @@ export class LiveStreams {
         leave();
       }),
     };
-  }
-
-  /** Subscribes a stream to the events of its scope. `full` is called when it is too slow. */
-  async subscribe(
-    { scope, over }: Opening,
-    filter: StreamFilter,
-    wake: () => void,
-    full: () => void,
-  ): Promise<LiveSubscription> {
-    const subscription = await this.#events.subscribe(scope, filter, { wake, full });
-    return { ...subscription, leave: leaveOnAbort(over, subscription.leave) };
-  }
-
-  /** Subscribes a stream to the signals of its scope. */
-  listen({ scope, over }: Opening, filter: SignalFilter, wake: () => void): SignalSubscription {
-    const subscription = this.signals.subscribe(scope, filter, wake);
-    return { ...subscription, leave: leaveOnAbort(over, subscription.leave) };
-  }
-
-  /** Wakes a stream when a contact's conversations have changed. */
-  async watchContact(
-    { scope, over }: Opening,
-    contact_id: ContactId,
-    wake: () => void,
-  ): Promise<() => void> {
-    return leaveOnAbort(
-      over,
-      await this.#conversations.join(contactName({ ...scope, contact_id }), wake),
-    );
   }
 
   onWrites(writes: readonly Write[]): void {
@@ -183,7 +161,7 @@ export class LiveStreams {
 
   /** Ends all streams. */
   close(): void {
-    this.#closed = true;
+    this.#isClosed = true;
     for (const { flag } of this.#ofEvents) flag.raise();
     this.#raiseMailboxes();
     this.#events.close();

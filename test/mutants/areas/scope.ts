@@ -47,10 +47,8 @@ export const scope = inArea("scope", [
     name: "key-needs-any-scope",
     sentence: "An API key that may only read can also send, because one of its scopes suffices.",
     file: "src/api/authentication.ts",
-    find: "const missing = missingScopes(scopes, caller.scopes);\n  if (missing.length > 0) {",
-    replace:
-      "const missing = missingScopes(scopes, caller.scopes);\n" +
-      "  if (caller.scopes.length === 0) {",
+    find: "if (missing.length === 0) return;\n  const lacking",
+    replace: "if (scopesOf(caller).length > 0) return;\n  const lacking",
     tests: ["test/security/api5-function-level-authorization.test.ts"],
   },
 ]);

@@ -106,7 +106,7 @@ class PageHandler implements ApiHandler {
     refuseForeign(request);
     if (path === "/session") return this.#respondWithSession(exchange);
     if (media !== null) return this.#respondWithMedia(exchange, media);
-    return this.#api.respondTo(exchange, await this.#accessControl.accessOf(request));
+    return this.#api.respond(exchange, await this.#accessControl.accessOf(request));
   }
 
   #respondWithDocument(exchange: Exchange): ApiResponse {
@@ -198,7 +198,7 @@ class PageHandler implements ApiHandler {
   async #newestEvent(exchange: Exchange, access: OperatorAccess): Promise<string | null> {
     const newest = apiRead(exchange.request, "/v1/events", "limit=1");
     try {
-      const { body } = await this.#api.respondTo(
+      const { body } = await this.#api.respond(
         { ...exchange, request: newest, headers: {} },
         access,
       );
@@ -219,7 +219,7 @@ class PageHandler implements ApiHandler {
     allowOnly(["GET", "HEAD"], exchange);
     const access = await this.#accessControl.accessOf(request);
     const read = apiRead(request, `/v1/messages/${id}`);
-    const message = await this.#api.respondTo({ ...exchange, request: read }, access);
+    const message = await this.#api.respond({ ...exchange, request: read }, access);
     const { account_id } = access.scope;
     const file = await this.#media.fetch(account_id, message, Number(index), request.signal);
     return { ...file, headers: { ...headers, ...file.headers } };
