@@ -1,8 +1,7 @@
 /** What the operations of the OpenAPI document refer to. */
 import { idempotencyField } from "../requests/idempotency-key.ts";
 import { tokenField } from "../requests/url-parameters.ts";
-import { ref } from "./references.ts";
-import type { Schemas } from "./schemas.ts";
+import { ref, type Schemas } from "./schemas.ts";
 import {
   eventSchemas,
   webhookParameters,

@@ -12,8 +12,7 @@ import { idempotencyField } from "../requests/idempotency-key.ts";
 import { parameterNames } from "../router.ts";
 import { componentsOf, rateLimitHeaders } from "./components.ts";
 import type { Describe } from "./descriptions.ts";
-import { ref } from "./references.ts";
-import { jsonSchemas, type JsonSchema, type Schemas } from "./schemas.ts";
+import { jsonSchemas, ref, type JsonSchema, type Schemas } from "./schemas.ts";
 import { webhookItems, webhookTag } from "./webhooks.ts";
 
 /** OpenAPI 3.1 */

@@ -1,6 +1,11 @@
 import * as z from "zod";
 import type { Describe } from "./descriptions.ts";
 
+/** Returns a reference to a component of the document. */
+export const ref = (kind: string, name: string): { $ref: string } => ({
+  $ref: `#/components/${kind}/${name}`,
+});
+
 /** The parts of JSON Schema 2020-12 that the document reads. */
 export interface JsonSchema {
   readonly [keyword: string]: unknown;

@@ -3,8 +3,7 @@ import { eventSchemaId, eventTypeName, eventTypes, type EventType } from "../../
 import { iso } from "../../kernel/index.ts";
 import type { Tag } from "../../operations/index.ts";
 import { sampleData } from "../../sandbox/index.ts";
-import { ref } from "./references.ts";
-import type { JsonSchema } from "./schemas.ts";
+import { ref, type JsonSchema } from "./schemas.ts";
 
 export const webhookTag: Tag = {
   name: "Webhook requests",
