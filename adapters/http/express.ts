@@ -1,8 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Mountable } from "../../src/api/index.ts";
-import { describe, TidingsError } from "../../src/kernel/index.ts";
-import { endedEarly } from "./body-errors.ts";
-import { checkEngine } from "./mount.ts";
+import { bodyEndedEarly, describe, TidingsError } from "../../src/kernel/index.ts";
+import { checkMount } from "./mount.ts";
 import { NodeRequest, type ParserResult } from "./node-request.ts";
 import { respond } from "./node-response.ts";
 import { isOwnPath, originForm } from "./paths.ts";
@@ -39,7 +38,7 @@ export type ExpressHandlers = [
  */
 export function expressHandler(engine: Mountable): ExpressHandlers;
 export function expressHandler(engine: Mountable, ...others: readonly unknown[]): ExpressHandlers {
-  checkEngine("expressHandler", engine);
+  checkMount("expressHandler", engine);
   if (others.length > 0) {
     throw new TidingsError(
       "invalid_option",
@@ -121,7 +120,7 @@ function refusalOf({ type, limit }: ParserError): TidingsError {
         "mounted before tidings.",
     );
   }
-  if (type !== undefined) return endedEarly();
+  if (type !== undefined) return bodyEndedEarly();
   const message = "The body does not have the encoding of its `Content-Encoding` header.";
   return new TidingsError("malformed_request", message);
 }

@@ -1,7 +1,12 @@
 import type { ApiBody, ApiRequest, ApiResponse, Mountable } from "../../src/api/index.ts";
-import { ByteCollector, TidingsError } from "../../src/kernel/index.ts";
-import { bodyTooLarge, endedEarly } from "./body-errors.ts";
-import { checkFetchMount, type MountOptions } from "./mount.ts";
+import {
+  bodyEndedEarly,
+  bodyTooLarge,
+  ByteCollector,
+  functionOption,
+  TidingsError,
+} from "../../src/kernel/index.ts";
+import { checkMount, type MountOptions } from "./mount.ts";
 import { pathAndQuery, stripBasePath } from "./paths.ts";
 
 /** Options of `fetchHandler`. */
@@ -14,6 +19,10 @@ export interface FetchOptions extends MountOptions {
   readonly remoteAddress?: ((request: Request) => string | undefined) | undefined;
 }
 
+const remoteAddress = functionOption(
+  "a function that returns the address of a request's client",
+).optional();
+
 /**
  * Returns a function from `Request` to `Response`, for Hono, Next.js, Bun, Deno and other `fetch`
  * servers. `engine` is an engine or a page, such as `inboxHandler(engine)`. It handles every
@@ -24,7 +33,7 @@ export function fetchHandler(
   engine: Mountable,
   options: FetchOptions = {},
 ): (request: Request) => Promise<Response> {
-  checkFetchMount("fetchHandler", engine, options);
+  checkMount("fetchHandler", engine, options, { remoteAddress });
   return async (request) => {
     const disconnected = new AbortController();
     const response = await engine.api.handle(new FetchRequest(request, options, disconnected));
@@ -75,7 +84,7 @@ class FetchRequest implements ApiRequest {
     const reader = this.original.body.getReader();
     const next = (): ReturnType<typeof reader.read> =>
       reader.read().catch(() => {
-        throw endedEarly();
+        throw bodyEndedEarly();
       });
     let result = await next();
     try {
@@ -119,7 +128,7 @@ async function readAll(
       collected.add(chunk);
     }
   } catch {
-    throw endedEarly();
+    throw bodyEndedEarly();
   }
   if (size > limit) throw bodyTooLarge(limit);
   return collected.bytes;

@@ -1,3 +1,4 @@
+import type * as z from "zod";
 import type { Mountable } from "../../src/api/index.ts";
 import {
   hasMethods,
@@ -40,41 +41,18 @@ const basePath = option<string>(
   },
 ).optional();
 
-const mountSchema = optionsObject({ engine: engineOption, options: optionsObject({ basePath }) });
-
-const fetchMountSchema = optionsObject({
-  engine: engineOption,
-  options: optionsObject({
-    basePath,
-    remoteAddress: option<(request: Request) => string | undefined>(
-      "a function that returns the address of a request's client",
-      (value) => typeof value === "function",
-    ).optional(),
-  }),
-});
-
-const mountWithoutPathSchema = optionsObject({ engine: engineOption });
-
 /**
- * Checks the arguments of a handler. `subject` is its name.
+ * Checks the arguments of a handler. `subject` is its name, and `others` has its options besides
+ * `basePath`.
  * @throws TidingsError `invalid_option`
  */
-export function checkMount(subject: string, engine: Mountable, options: MountOptions): void {
-  parseOptions(`${subject}: `, mountSchema, { engine, options });
-}
-
-/**
- * Checks the arguments of a handler that may be given a function for clients' addresses.
- * @throws TidingsError `invalid_option`
- */
-export function checkFetchMount(subject: string, engine: Mountable, options: object): void {
-  parseOptions(`${subject}: `, fetchMountSchema, { engine, options });
-}
-
-/**
- * Checks the arguments of a handler whose framework strips the base path.
- * @throws TidingsError `invalid_option`
- */
-export function checkEngine(subject: string, engine: Mountable): void {
-  parseOptions(`${subject}: `, mountWithoutPathSchema, { engine });
+export function checkMount(
+  subject: string,
+  engine: Mountable,
+  options: object = {},
+  others: z.ZodRawShape = {},
+): void {
+  const optionsOption = optionsObject({ basePath, ...others });
+  const schema = optionsObject({ engine: engineOption, options: optionsOption });
+  parseOptions(`${subject}: `, schema, { engine, options });
 }

@@ -1,8 +1,12 @@
 /** Requests of `node:http` in the form that the API handler takes. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { ApiBody, ApiRequest } from "../../src/api/index.ts";
-import { ByteCollector, TidingsError } from "../../src/kernel/index.ts";
-import { bodyTooLarge, endedEarly } from "./body-errors.ts";
+import {
+  bodyEndedEarly,
+  bodyTooLarge,
+  ByteCollector,
+  TidingsError,
+} from "../../src/kernel/index.ts";
 import { pathAndQuery } from "./paths.ts";
 
 /** What an earlier body parser left on the framework's request. */
@@ -112,7 +116,7 @@ async function* chunksOf(message: IncomingMessage): AsyncGenerator<Uint8Array, v
       yield chunk as Uint8Array;
     }
   } catch {
-    throw endedEarly();
+    throw bodyEndedEarly();
   } finally {
     await discardRest(message);
   }
@@ -162,7 +166,7 @@ function readAll(message: IncomingMessage, limit: number): Promise<Uint8Array> {
     };
     const onEnd = (): void => settle(() => resolve(collected.bytes));
     // The client disconnected, or the body did not match its headers.
-    const onBreak = (): void => settle(() => reject(endedEarly()));
+    const onBreak = (): void => settle(() => reject(bodyEndedEarly()));
     message.on("data", onData).on("end", onEnd).on("error", onBreak).on("close", onBreak);
     if (message.destroyed) onBreak();
   });

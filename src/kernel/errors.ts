@@ -163,6 +163,16 @@ export function notFound(noun: string): TidingsError {
   return new TidingsError("not_found", `No such ${noun}.`);
 }
 
+export function bodyTooLarge(limit: number): TidingsError {
+  return new TidingsError("body_too_large", `The body is larger than ${limit} bytes.`);
+}
+
+/** The body of a request cannot be read to its end. */
+export function bodyEndedEarly(): TidingsError {
+  const message = "The connection closed before the end of the body.";
+  return new TidingsError("malformed_request", message);
+}
+
 /** A command came after `engine.stop()`. */
 export function stopped(): TidingsError {
   const message = "The engine is stopped. Create a new engine.";

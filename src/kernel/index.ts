@@ -14,6 +14,8 @@ export {
   suggestion,
 } from "./describe.ts";
 export {
+  bodyEndedEarly,
+  bodyTooLarge,
   type ErrorCode,
   errorCodes,
   type FieldError,

@@ -1,5 +1,6 @@
 /** Reads the bodies of requests, within limits. */
 import {
+  bodyTooLarge,
   inBody,
   invalid,
   maxErrors,
@@ -89,7 +90,7 @@ export async function readBytes(request: ApiRequest, limit: number): Promise<Uin
         "body-parser: `verify: (req, res, bytes) => { req.rawBody = bytes }`).",
     );
   }
-  if (bytes.length > limit) throw tooLarge(limit);
+  if (bytes.length > limit) throw bodyTooLarge(limit);
   return bytes;
 }
 
@@ -101,11 +102,8 @@ export function refuseEncoded(headers: readonly string[]): void {
 
 /** Checks the declared length before reading the body. */
 function refuseTooLarge(headers: readonly string[], limit: number): void {
-  if (Number(headerOf(headers, "content-length") ?? 0) > limit) throw tooLarge(limit);
+  if (Number(headerOf(headers, "content-length") ?? 0) > limit) throw bodyTooLarge(limit);
 }
-
-const tooLarge = (limit: number): TidingsError =>
-  new TidingsError("body_too_large", `The body is larger than ${limit} bytes.`);
 
 function notJson(takesLines: boolean): TidingsError {
   const lines = takesLines ? " or `application/x-ndjson`" : "";
@@ -125,7 +123,7 @@ function parsed(
   // A text or raw body parser leaves a string or bytes that still need parsing.
   const source = body.kind === "bytes" ? body.bytes : body.value;
   if (typeof source !== "string" && !(source instanceof Uint8Array)) return source;
-  if (Buffer.byteLength(source) > maxBytes) throw tooLarge(maxBytes);
+  if (Buffer.byteLength(source) > maxBytes) throw bodyTooLarge(maxBytes);
   if (source.length === 0) return {};
   if (type === undefined) throw notJson(takesLines);
   return parseJson(typeof source === "string" ? source : decodeUtf8(source, "body"), "body");
