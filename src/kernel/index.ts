@@ -1,5 +1,5 @@
 export { ByteCollector } from "./byte-collector.ts";
-export { boundedCache } from "./cache.ts";
+export { boundedCache, getOrInsert } from "./cache.ts";
 export { endsBefore, SharedDeadline, withDeadline } from "./deadline.ts";
 export { LogLimit } from "./log-limit.ts";
 export {
@@ -80,7 +80,6 @@ export {
   pageSchema,
 } from "./page.ts";
 export { definedFields } from "./defined-fields.ts";
-export { getOrInsert } from "./get-or-insert.ts";
 export { Semaphore } from "./semaphore.ts";
 export { headersByName } from "./raw-headers.ts";
 export { isLanguageTag } from "./language-tag.ts";

@@ -1,6 +1,5 @@
 import { Temporal } from "temporal-polyfill";
-import { boundedCache } from "./cache.ts";
-import { getOrInsert } from "./get-or-insert.ts";
+import { boundedCache, getOrInsert } from "./cache.ts";
 
 export const minuteMs = 60_000;
 export const hourMs = 3_600_000;

@@ -3,7 +3,7 @@
  * for each test would take longer than most tests, since both flush the whole server.
  */
 import type pg from "pg";
-import { getOrInsert } from "../../../src/kernel/get-or-insert.ts";
+import { getOrInsert } from "../../../src/kernel/cache.ts";
 import { makeDatabase, type Database } from "../postgres/temporary-database.ts";
 import { migrated, serverUrl } from "../postgres/test-database.ts";
 
