@@ -7,12 +7,7 @@ import { consentsModule } from "./consents/descriptor.ts";
 import { contactsModule } from "./contacts/descriptor.ts";
 import { conversationsModule } from "./conversations/descriptor.ts";
 import { eventsModule } from "./events/descriptor.ts";
-import {
-  handleFactory,
-  type AccountHandle,
-  type Accounts,
-  type EngineRuntime,
-} from "./host/index.ts";
+import type { AccountHandle, Accounts, EngineRuntime } from "./host/index.ts";
 import type { Limits, Scope } from "./kernel/index.ts";
 import { messagesModule } from "./messages/descriptor.ts";
 import { observationsModule } from "./observations/descriptor.ts";
@@ -23,7 +18,6 @@ import {
   list,
   type ApiRoute,
   type HandleMethod,
-  type HandleTable,
   type HookHandler,
   type Module,
   type ScopedRunner,
@@ -125,16 +119,32 @@ type WithFunctions<Handle> = {
     : WithFunctions<Handle[Name]>;
 };
 
-/** Returns one table of the methods of all modules. Several modules may add to one group. */
-function handleTable(): HandleTable {
-  const table: Record<string, HandleTable[string]> = {};
-  for (const [name, entry] of descriptors.flatMap(({ handles = {} }) => Object.entries(handles))) {
-    table[name] = typeof entry === "function" ? entry : Object.assign({}, table[name], entry);
-  }
-  return table;
+/** A method of the handles. `group` is `messages` in `messages.send`. */
+interface DefinedMethod {
+  readonly group: string | undefined;
+  readonly name: string;
+  readonly define: HandleMethod;
 }
 
-const createHandle = handleFactory(handleTable());
+/** Listed once, because a host application may create a handle for each request. */
+const methods: readonly DefinedMethod[] = descriptors
+  .flatMap(({ handles = {} }) => Object.entries(handles))
+  .flatMap(([key, entry]): DefinedMethod[] =>
+    typeof entry === "function"
+      ? [{ group: undefined, name: key, define: entry }]
+      : Object.entries(entry).map(([name, define]) => ({ group: key, name, define })),
+  );
+
+/** Several modules may add to one group. */
+function createHandle(scope: Scope, runner: ScopedRunner): { readonly scope: Scope } {
+  const own: Record<string, unknown> = {};
+  const groups: Record<string, Record<string, unknown>> = {};
+  for (const { group, name, define } of methods) {
+    const target = group === undefined ? own : (groups[group] ??= {});
+    target[name] = define(runner);
+  }
+  return { scope, ...own, ...groups };
+}
 
 /**
  * Creates a handle. Does not compile if a method of the public interface is missing, or if its

@@ -1,4 +1,3 @@
-export { handleFactory } from "./handles/handle-factory.ts";
 export { OperationRunner } from "./operation-runner.ts";
 export type { EngineRuntime } from "./engine-runtime.ts";
 export { Lifecycle } from "./lifecycle.ts";
