@@ -20,8 +20,10 @@ import {
   type AccountHandle,
   type AccountOptions,
   type Accounts,
+  type ConsumerHandler,
   type Defaults,
   type EngineOptions,
+  type EventHandler,
   type Settings,
   type StopOptions,
 } from "./host/index.ts";
@@ -43,7 +45,7 @@ import {
 } from "./operations/index.ts";
 import { Store } from "./store/index.ts";
 import { webchatTransport } from "./webchat/index.ts";
-import { fanOut, type ConsumerHandler, type Event, type EventHandler } from "./webhooks/index.ts";
+import { fanOut, type Event } from "./webhooks/index.ts";
 
 /**
  * A messaging engine inside your process. The constructor does no I/O; the first call opens the
@@ -88,7 +90,7 @@ export class MessagingEngine<
   readonly #bus: EventBus;
   readonly #consumers: Consumers;
   readonly #healthReporter: HealthReporter;
-  readonly #runnerIn: (scope: Scope) => ScopedRunner;
+  readonly #handleOf: (scope: Scope) => AccountHandle;
   readonly #lifecycle: Lifecycle;
 
   /**
@@ -111,7 +113,9 @@ export class MessagingEngine<
     });
     const transports = [...chosen.transports, webchatTransport(store)];
     const settings = { ...chosen, transports };
-    const bus = new EventBus({ logger, run: (handler) => this.#lifecycle.runHandler(handler) });
+    const accountOf = (scope: Scope): AccountHandle => this.#handleOf(scope);
+    const runHandler: Lifecycle["runHandler"] = (handler) => this.#lifecycle.runHandler(handler);
+    const bus = new EventBus({ logger, run: runHandler, accountOf });
     const streams = new LiveStreams({ store, clock, logger });
     const hostPolicies = new HostPolicies({
       policies: settings.policies,
@@ -124,7 +128,7 @@ export class MessagingEngine<
     const keyRing = new KeyRing({ store, clock, logger });
     const prepared = (): Promise<Prepared> => this.#lifecycle.prepared();
     const run: Lifecycle["run"] = (call) => this.#lifecycle.run(call);
-    const consumers = new Consumers({ store, clock, logger, run });
+    const consumers = new Consumers({ store, clock, logger, run, accountOf });
     store.onCommit((writes) => {
       keyRing.onWrites(writes);
       streams.onWrites(writes);
@@ -153,10 +157,9 @@ export class MessagingEngine<
     this.#healthReporter = backend;
     this.api = new RequestHandler(backend, apiRoutes(limits));
     const running = { store, accounts, streams, limits, prepared, run };
-    this.#runnerIn = (scope) => new OperationRunner(scope, running);
+    const runnerIn = (scope: Scope): ScopedRunner => new OperationRunner(scope, running);
+    this.#handleOf = (scope) => accountHandle(scope, runnerIn(scope));
     const scope: Scope = { account_id: defaultAccountId, mode };
-    const runner = this.#runnerIn(scope);
-    const own = accountHandle(scope, runner);
     ({
       messages: this.messages,
       contacts: this.contacts,
@@ -171,8 +174,8 @@ export class MessagingEngine<
       runs: this.runs,
       playbooks: this.playbooks,
       sandbox: this.sandbox,
-    } = own);
-    this.accounts = accountsHandle(runner);
+    } = this.#handleOf(scope));
+    this.accounts = accountsHandle(runnerIn(scope));
   }
 
   /**
@@ -185,16 +188,15 @@ export class MessagingEngine<
     checkAccountId(id);
     if (!isId("acct", id)) throw notFound("account");
     const mode = accountMode(options, this.#settings.mode);
-    const scope: Scope = { account_id: id, mode };
-    return accountHandle(scope, this.#runnerIn(scope));
+    return this.#handleOf({ account_id: id, mode });
   }
 
   /**
-   * Calls `handler` after each commit of this engine that contains an event of this type. The
-   * engine does not see the commit of a transaction that you opened yourself. Errors of the handler
-   * are logged and affect nothing else. A stop waits for the handler, which may call the engine
-   * meanwhile. A handler that calls `stop` can wait for it: the stop does not wait for that
-   * handler.
+   * Calls `handler` after each commit of this engine that contains an event of this type, in any
+   * account and mode. Its second argument has `account`, the handle to reply with. The engine does
+   * not see the commit of a transaction that you opened yourself. Errors of the handler are logged
+   * and affect nothing else. A stop waits for the handler, which may call the engine meanwhile. A
+   * handler that calls `stop` can wait for it: the stop does not wait for that handler.
    * @throws TidingsError `invalid_option` when there is no such event type
    */
   on<T extends EventType>(type: T, handler: EventHandler<T>): this {
@@ -213,14 +215,15 @@ export class MessagingEngine<
   }
 
   /**
-   * Calls `handler` at least once for each event of these types, even after restarts and crashes.
-   * Only a started engine calls it. The events of one conversation come in order, one at a time. An
-   * event without a conversation is ordered by its contact. A call that fails or takes longer than
-   * 10 seconds is repeated up to 7 times, over about 1 hour and 45 minutes. After the eighth
-   * failure the event is parked: it and the later events of its conversation wait until you resume
-   * or skip it. Writes through the handler's `tx` commit together with the consumer's progress, so
-   * they take effect exactly once. The progress is stored under `name`. Engines that have a
-   * consumer of the same name share its work and must use the same types.
+   * Calls `handler` at least once for each event of these types, in any account and mode, even
+   * after restarts and crashes. Its second argument has `account`, the handle to reply with. Only a
+   * started engine calls it. The events of one conversation come in order, one at a time. An event
+   * without a conversation is ordered by its contact. A call that fails or takes longer than 10
+   * seconds is repeated up to 7 times, over about 1 hour and 45 minutes. After the eighth failure
+   * the event is parked: it and the later events of its conversation wait until you resume or skip
+   * it. Writes through the handler's `tx` commit together with the consumer's progress, so they
+   * take effect exactly once. The progress is stored under `name`. Engines that have a consumer of
+   * the same name share its work and must use the same types.
    * @throws TidingsError `invalid_option` when the name is in use here or is not 1 to 100 letters,
    *   digits, dots, dashes and underscores, or when `types` is empty or has an unknown type
    */
@@ -236,7 +239,7 @@ export class MessagingEngine<
       ...options,
       name,
       types,
-      handler: handler as EventConsumer<unknown>,
+      handler: handler as EventConsumer,
     });
     return consumer as Consumer<Event<T>>;
   }

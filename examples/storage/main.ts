@@ -7,8 +7,8 @@ import { sandbox } from "tidings/sandbox";
 import { arrays, emptyDatabase } from "./arrays.ts";
 
 const engine = new MessagingEngine({ storage: arrays(emptyDatabase()), transports: [sandbox()] });
-engine.on("message.sent", async ({ data }) => {
-  const { status, body } = await engine.messages.get(data.message_id);
+engine.on("message.sent", async ({ data }, { account }) => {
+  const { status, body } = await account.messages.get(data.message_id);
   console.log(`${status}: ${body}`);
   await engine.stop();
 });

@@ -1,16 +1,11 @@
-import {
-  functionOption,
-  getOrInsert,
-  optionsObject,
-  parseOptions,
-  type Scope,
-} from "../kernel/index.ts";
+import { functionOption, getOrInsert, optionsObject, parseOptions } from "../kernel/index.ts";
 import type { Logger, Write } from "../ports/index.ts";
+import { withAccount, type AccountOf, type HandlerContext } from "./handler-context.ts";
 import { events, ownEvent, type EventRow } from "./rows.ts";
 import { eventTypeOption, type EventEnvelope, type EventType } from "./types.ts";
 
 /** Called after the commit that created the event. An error is logged and has no other effect. */
-type Handler = (event: EventEnvelope, scope: Scope) => unknown;
+type Handler = (event: EventEnvelope, context: HandlerContext) => unknown;
 
 const subscription = optionsObject({ type: eventTypeOption, handler: functionOption() });
 
@@ -21,17 +16,16 @@ interface EventBusOptions {
    * stops. Otherwise that would depend on whether such work made the commit.
    */
   readonly run: (handler: () => Promise<void>) => Promise<void>;
+  readonly accountOf: AccountOf;
 }
 
 /** Calls handlers in this process for events that this process committed. */
 export class EventBus {
-  readonly #logger: Logger;
-  readonly #run: EventBusOptions["run"];
+  readonly #options: EventBusOptions;
   readonly #handlers = new Map<EventType, Set<Handler>>();
 
-  constructor({ logger, run }: EventBusOptions) {
-    this.#logger = logger;
-    this.#run = run;
+  constructor(options: EventBusOptions) {
+    this.#options = options;
   }
 
   /** @throws TidingsError `invalid_option` */
@@ -48,25 +42,27 @@ export class EventBus {
 
   /** Calls the handlers of the committed events, in the order of the events. */
   publish(writes: readonly Write[]): void {
+    const { run, accountOf } = this.#options;
     for (const write of writes) {
       if (write.collection !== events || write.kind !== "insert") continue;
       const row = write.row as unknown as EventRow;
       const handlers = this.#handlers.get(row.type);
       if (handlers === undefined || handlers.size === 0) continue;
-      const scope = { account_id: row.account_id, mode: row.mode };
+      const { account_id, mode } = row;
+      const context = withAccount({ account_id, mode }, accountOf);
       // Copied, because a handler may add or remove handlers.
       const called = [...handlers];
       for (const handler of called) {
-        void this.#run(() => this.#call(handler, ownEvent(row), scope));
+        void run(() => this.#call(handler, ownEvent(row), context));
       }
     }
   }
 
-  async #call(handler: Handler, event: EventEnvelope, scope: Scope): Promise<void> {
+  async #call(handler: Handler, event: EventEnvelope, context: HandlerContext): Promise<void> {
     try {
-      await handler(event, scope);
+      await handler(event, context);
     } catch (error) {
-      this.#logger.error(
+      this.#options.logger.error(
         { err: error, event_id: event.id, type: event.type },
         "an event handler threw an error",
       );

@@ -19,7 +19,6 @@ export { LogWatcher } from "./streams/log-watcher.ts";
 export { eraseConsumerErrors, eraseConsumerErrorsOfKeys } from "./consumers/queued-events.ts";
 export type {
   ConsumeOptions,
-  ConsumerContext,
   ConsumerBacklog,
   EventConsumer,
   ParkedEvent,

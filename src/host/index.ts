@@ -10,6 +10,12 @@ export type {
   Sandbox,
 } from "./handles/handles.ts";
 export type { Events, Webhooks } from "./handles/event-handles.ts";
+export type {
+  ConsumerContext,
+  ConsumerHandler,
+  EventContext,
+  EventHandler,
+} from "./handles/event-handlers.ts";
 export type { Agents, Playbooks, Runs } from "./handles/agent-handles.ts";
 export type { Contacts } from "./handles/contact-handles.ts";
 export type { Conversations, Webchat } from "./handles/conversation-handles.ts";

@@ -32,12 +32,10 @@ import {
 import {
   envelopeSchema,
   eventTypes,
-  type EventConsumer,
   type EventDefinition,
   type EventEnvelope,
   type EventType,
 } from "../events/index.ts";
-import type { Scope } from "../kernel/index.ts";
 import {
   messageFailed,
   messageReceived,
@@ -154,15 +152,3 @@ const eventOf = (type: EventType) => envelopeSchema(eventDefinitionOf(type));
 export const anyEventSchema = z
   .discriminatedUnion("type", [eventOf(firstType), ...otherTypes.map(eventOf)])
   .meta({ id: "Event" });
-
-/**
- * Called after the commit that created the event. An error that it throws, or with which its
- * promise rejects, is logged and has no other effect. Its result is ignored.
- */
-export type EventHandler<T extends EventType> = (event: Event<T>, scope: Scope) => unknown;
-
-/**
- * Called until it resolves once for each event. A call fails if it throws or takes longer than 10
- * seconds. It is then retried, and after the eighth failure the event is parked.
- */
-export type ConsumerHandler<T extends EventType, Tx> = EventConsumer<Tx, Event<T>>;

@@ -6,14 +6,7 @@ export {
 } from "./deliveries/remove-deliveries.ts";
 export { requireWebhook } from "./commands.ts";
 export { WebhookWaker } from "./deliveries/webhook-waker.ts";
-export {
-  anyEventSchema,
-  type ConsumerHandler,
-  eventDefinitionOf,
-  type Event,
-  type EventHandler,
-  type EventMap,
-} from "./event-catalog.ts";
+export { anyEventSchema, eventDefinitionOf, type Event, type EventMap } from "./event-catalog.ts";
 export type { WebhookDisabledData } from "./events.ts";
 export { fanOut, writeDelivery } from "./deliveries/fan-out.ts";
 export { type EventPattern, eventTypesOf } from "./event-patterns.ts";

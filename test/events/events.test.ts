@@ -23,7 +23,7 @@ const never = new AbortController().signal;
 function listen(engine: MessagingEngine): { event: Event; scope: Scope }[] {
   const heard: { event: Event; scope: Scope }[] = [];
   for (const type of eventTypes) {
-    engine.on(type, (event, scope) => heard.push({ event, scope }));
+    engine.on(type, (event, { account }) => heard.push({ event, scope: account.scope }));
   }
   return heard;
 }

@@ -114,7 +114,7 @@ class ConsumerCalls {
 
   async #call(
     { event }: NextConsumerEvent,
-    { claim, consumer: { handler }, abort }: KeyRun,
+    { claim, consumer, abort }: KeyRun,
     tx: object | undefined,
   ): Promise<void> {
     const key = encodeJobKey(claim);
@@ -131,7 +131,7 @@ class ConsumerCalls {
     const call = async (signal: AbortSignal): Promise<void> => {
       this.#overdue.add(key);
       try {
-        await handler(ownEvent(event), { account_id, mode, tx, signal });
+        await consumer.call(ownEvent(event), { account_id, mode, tx, signal });
       } finally {
         this.#overdue.delete(key);
       }

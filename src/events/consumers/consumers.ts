@@ -11,13 +11,20 @@ import type { Runtime } from "../../operations/index.ts";
 import type { Clock, Logger, Write } from "../../ports/index.ts";
 import type { Lane } from "../../queue/index.ts";
 import type { Store } from "../../store/index.ts";
+import { withAccount, type AccountOf } from "../handler-context.ts";
 import { events } from "../rows.ts";
 import { eventTypeOption, type EventEnvelope, type EventType } from "../types.ts";
 import { ConsumerReader } from "./consumer-reader.ts";
 import { resumeConsumerEvent, skipConsumerEvent } from "./queued-events.ts";
 import { listParked } from "./reads.ts";
 import { removeConsumer } from "./remove-consumer.ts";
-import type { ConsumeOptions, ConsumerBacklog, EventConsumer, ParkedEvent } from "./types.ts";
+import type {
+  ConsumeOptions,
+  ConsumerBacklog,
+  ConsumerCall,
+  EventConsumer,
+  ParkedEvent,
+} from "./types.ts";
 
 /**
  * A consumer of events that runs in this engine. Its progress is stored: engines with a consumer of
@@ -58,13 +65,14 @@ interface ConsumersOptions {
   readonly logger: Logger;
   /** Runs a call of the host application when the storage is open. A stop waits for it. */
   readonly run: <T>(call: () => Promise<T>) => Promise<T>;
+  readonly accountOf: AccountOf;
 }
 
 /** The settings of a consumer, from the host application. */
 interface ConsumerSetup extends ConsumeOptions {
   readonly name: string;
   readonly types: readonly EventType[];
-  readonly handler: EventConsumer<object | undefined>;
+  readonly handler: EventConsumer;
 }
 
 /** The dependencies of the consumer jobs. */
@@ -86,7 +94,7 @@ export class Consumers {
   /** @throws TidingsError `invalid_option` */
   add(setup: ConsumerSetup): Consumer {
     const { name, types, handler, from = "now" } = parseOptions("consume: ", setupSchema, setup);
-    const { run, store } = this.#options;
+    const { run, store, accountOf } = this.#options;
     if (this.#running.has(name)) {
       throw new TidingsError(
         "invalid_option",
@@ -94,10 +102,8 @@ export class Consumers {
           "that one.",
       );
     }
-    const running = new RunningConsumer(
-      handler,
-      new ConsumerReader({ ...this.#options, name, types, from }),
-    );
+    const reader = new ConsumerReader({ ...this.#options, name, types, from });
+    const running = new RunningConsumer({ handler, reader, accountOf });
     this.#running.set(name, running);
     if (this.#wakeJobs !== undefined) {
       running.reader.start();
@@ -170,20 +176,33 @@ export class Consumers {
   }
 }
 
+interface RunningConsumerOptions {
+  readonly handler: EventConsumer;
+  readonly reader: ConsumerReader;
+  readonly accountOf: AccountOf;
+}
+
 /** The handler and the log reader of a consumer. */
 export class RunningConsumer {
-  readonly handler: ConsumerSetup["handler"];
   readonly reader: ConsumerReader;
+  readonly #handler: EventConsumer;
+  readonly #accountOf: AccountOf;
   readonly #runs = new Set<Promise<void>>();
   #isStopped = false;
 
-  constructor(handler: ConsumerSetup["handler"], reader: ConsumerReader) {
-    this.handler = handler;
+  constructor({ handler, reader, accountOf }: RunningConsumerOptions) {
     this.reader = reader;
+    this.#handler = handler;
+    this.#accountOf = accountOf;
   }
 
   get isStopped(): boolean {
     return this.#isStopped;
+  }
+
+  /** Calls the handler. */
+  async call(event: EventEnvelope, call: ConsumerCall): Promise<void> {
+    await this.#handler(event, withAccount(call, this.#accountOf));
   }
 
   /** Tracks a running job, so that `stop` can wait for it. */

@@ -1,24 +1,17 @@
 import type { EventId, Scope } from "../../kernel/index.ts";
+import type { HandlerContext } from "../handler-context.ts";
 import type { EventEnvelope } from "../types.ts";
 
-/** The context of a handler call. */
-export interface ConsumerContext<Tx> extends Scope {
-  /**
-   * The handle of a storage transaction. Writes through it commit together with the progress of the
-   * consumer, so they happen exactly once. Undefined when the storage has no transactions.
-   */
-  readonly tx: Tx;
-  /** Aborts after 10 seconds, or when the engine stops. */
+/** A call of a consumer's handler. */
+export interface ConsumerCall extends Scope {
+  /** Undefined if the storage has no transactions. */
+  readonly tx: object | undefined;
   readonly signal: AbortSignal;
 }
 
-/**
- * Called until it resolves once for each event. A call fails if it throws or takes longer than 10
- * seconds. It is then retried, and after the eighth failure the event is parked.
- */
-export type EventConsumer<Tx, E extends EventEnvelope = EventEnvelope> = (
-  event: E,
-  context: ConsumerContext<Tx>,
+export type EventConsumer = (
+  event: EventEnvelope,
+  context: ConsumerCall & HandlerContext,
 ) => void | Promise<void>;
 
 /** Options of a consumer. */

@@ -54,8 +54,13 @@ describe.each(lightPlaces)("a consumer on $name", (where) => {
     const { clock, one, receive, noted, noting } = await opened(where);
     await receive(anna, "before");
     const contexts: unknown[] = [];
-    one.consume("context", ["message.received"], (event, { tx, signal, ...scope }) => {
-      contexts.push([event.data.body, scope, typeof tx === "object", signal.aborted]);
+    one.consume("context", ["message.received"], (event, { tx, signal, account_id, mode }) => {
+      contexts.push([
+        event.data.body,
+        { account_id, mode },
+        typeof tx === "object",
+        signal.aborted,
+      ]);
     });
     noting(one, () => false, "now");
     await one.start();
