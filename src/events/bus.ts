@@ -1,6 +1,6 @@
 import { functionOption, getOrInsert, optionsObject, parseOptions } from "../kernel/index.ts";
 import type { Logger, Write } from "../ports/index.ts";
-import { withAccount, type AccountOf, type HandlerContext } from "./handler-context.ts";
+import { LazyContext, type AccountOf, type HandlerContext } from "./handler-context.ts";
 import { events, ownEvent, type EventRow } from "./rows.ts";
 import { eventTypeOption, type EventEnvelope, type EventType } from "./types.ts";
 
@@ -48,8 +48,7 @@ export class EventBus {
       const row = write.row as unknown as EventRow;
       const handlers = this.#handlers.get(row.type);
       if (handlers === undefined || handlers.size === 0) continue;
-      const { account_id, mode } = row;
-      const context = withAccount({ account_id, mode }, accountOf);
+      const context = new LazyContext(row, accountOf);
       // Copied, because a handler may add or remove handlers.
       const called = [...handlers];
       for (const handler of called) {

@@ -8,7 +8,6 @@ import {
   type JobRun,
 } from "../../queue/index.ts";
 import { background } from "../../store/index.ts";
-import { ownEvent } from "../rows.ts";
 import type { ConsumerRuntime, RunningConsumer } from "./consumers.ts";
 import {
   failConsumerEvent,
@@ -124,14 +123,13 @@ class ConsumerCalls {
           "signal aborts.",
       );
     }
-    const { account_id, mode } = event;
     const late = (): never => {
       throw new Error(`The handler took longer than ${handlerMs} ms.`);
     };
     const call = async (signal: AbortSignal): Promise<void> => {
       this.#overdue.add(key);
       try {
-        await consumer.call(ownEvent(event), { account_id, mode, tx, signal });
+        await consumer.call(event, { tx, signal });
       } finally {
         this.#overdue.delete(key);
       }

@@ -11,8 +11,8 @@ import type { Runtime } from "../../operations/index.ts";
 import type { Clock, Logger, Write } from "../../ports/index.ts";
 import type { Lane } from "../../queue/index.ts";
 import type { Store } from "../../store/index.ts";
-import { withAccount, type AccountOf } from "../handler-context.ts";
-import { events } from "../rows.ts";
+import { LazyContext, type AccountOf } from "../handler-context.ts";
+import { events, ownEvent, type EventRow } from "../rows.ts";
 import { eventTypeOption, type EventEnvelope, type EventType } from "../types.ts";
 import { ConsumerReader } from "./consumer-reader.ts";
 import { resumeConsumerEvent, skipConsumerEvent } from "./queued-events.ts";
@@ -200,9 +200,9 @@ export class RunningConsumer {
     return this.#isStopped;
   }
 
-  /** Calls the handler. */
-  async call(event: EventEnvelope, call: ConsumerCall): Promise<void> {
-    await this.#handler(event, withAccount(call, this.#accountOf));
+  async call(event: EventRow, call: ConsumerCall): Promise<void> {
+    const context = new LazyContext(event, this.#accountOf);
+    await this.#handler(ownEvent(event), Object.assign(context, call));
   }
 
   /** Tracks a running job, so that `stop` can wait for it. */

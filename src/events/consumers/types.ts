@@ -2,8 +2,8 @@ import type { EventId, Scope } from "../../kernel/index.ts";
 import type { HandlerContext } from "../handler-context.ts";
 import type { EventEnvelope } from "../types.ts";
 
-/** A call of a consumer's handler. */
-export interface ConsumerCall extends Scope {
+/** What a call of a consumer's handler gets besides the event, its account and its mode. */
+export interface ConsumerCall {
   /** Undefined if the storage has no transactions. */
   readonly tx: object | undefined;
   readonly signal: AbortSignal;
