@@ -9,7 +9,14 @@ import {
   encodeNames,
   type JobName,
 } from "../../src/queue/jobs/job-kinds.ts";
-import { decodeLane, encodeLane, poolOf, readyLane, type Lane } from "../../src/queue/jobs/lane.ts";
+import {
+  decodeLane,
+  encodeLane,
+  limitOf,
+  poolOf,
+  readyLane,
+  type Lane,
+} from "../../src/queue/jobs/lane.ts";
 import { anyCharacter } from "../support/any-character.ts";
 
 /** Arbitrary text with many characters that need escaping. */
@@ -85,6 +92,21 @@ describe("a stored text", () => {
     fc.assert(
       fc.property(lanes, (lane) => {
         expect(decodeLane(encodeLane(lane))).toEqual(lane);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it("begins with the limit of its lane, and with no other", () => {
+    fc.assert(
+      fc.property(lanes, lanes, (one, other) => {
+        const limit = limitOf(one);
+        if (limit === undefined) return;
+        expect(encodeLane(one).startsWith(limit), "A lane's text begins with its limit.").toBe(true);
+        expect(
+          encodeLane(other).startsWith(limit),
+          "Only the texts of lanes under a limit begin with it.",
+        ).toBe(limitOf(other) === limit);
       }),
       { numRuns: 1_000 },
     );

@@ -1,16 +1,6 @@
 import { getOrInsert } from "../../kernel/index.ts";
 import type { UnscopedReads } from "../../store/index.ts";
-import {
-  decodeLane,
-  everyLane,
-  groupOf,
-  limitOf,
-  rangesUnderLimitOf,
-  rangeUnderLimitOf,
-  type Lane,
-  type LaneRange,
-  type Pool,
-} from "../jobs/lane.ts";
+import { decodeLane, groupOf, limitOf, type Lane, type Pool } from "../jobs/lane.ts";
 import { jobsByLane, type JobRow } from "../jobs/rows.ts";
 import { dueJob, type DueJob, type Room } from "./round-robin.ts";
 
@@ -49,51 +39,36 @@ interface RingJobs {
   readonly hasReadAllLanes: boolean;
 }
 
-/** What one search has left, and which limits it has reached. */
-interface LanesSearch {
-  readonly room: RemainingRoom;
-  readonly budget: PageBudget;
-  readonly lanesAtLimits: Lane[];
-}
-
-/** How many more pages one search may read. */
-interface PageBudget {
-  pages: number;
-}
-
 /**
  * The lanes of one pool that have jobs. Each search goes on where the one before ended, so no lane
  * waits longer than one round.
  *
- * Many lanes may share a limit (`limitOf`). When a search reaches it, it leaves out the others.
- * From then on, the lanes under this limit have a ring of their own, which goes on where it was
- * left. A round that reaches one of its ranges reads the next lanes of this ring and skips the
- * range. So each of its lanes is read in time, even if there is little room. While there is none,
- * its lanes cost no reads.
+ * Many lanes may share a limit (`limitOf`). When a search reaches it, it passes the others. From
+ * then on, the lanes under this limit have a ring of their own, which goes on where it was left. A
+ * round that comes to these lanes reads the next ones of this ring. So each of them is read in
+ * time, even if there is little room. While there is none, they cost no reads.
  */
 export class LaneRing {
   readonly #reads: UnscopedReads;
   readonly #pool: Pool;
   readonly #all: Ring;
-  /** The rings of lanes whose limit was reached, by the name of the limit. */
+  /** The rings of lanes whose limit was reached, by the limit. */
   readonly #limited = new Map<string, Ring>();
-  /**
-   * The range at which the ring of all lanes stands while the lanes of a limit's ring are read in
-   * its place. Undefined if the lane read last is one of the ring of all lanes.
-   */
-  #current: LaneRange | undefined;
+  /** The ring of a limit that is read now. The ring of all lanes stands before or behind it. */
+  #inside: Ring | undefined;
 
   constructor(reads: UnscopedReads, pool: Pool) {
     this.#reads = reads;
     this.#pool = pool;
-    this.#all = new Ring(reads, pool, [everyLane], everyLane.start);
+    // Names of lanes begin with lower-case letters, which precede "~" in ASCII.
+    this.#all = new Ring(reads, pool, { start: "", end: "~" });
   }
 
   /** Begins a round: the next searches read each lane once. It goes on where the last one ended. */
   beginRound(): void {
-    // A round may begin at each search, before the last one is over. The lanes behind the range
-    // must be read, too.
-    if (this.#current !== undefined) this.#pass(this.#current);
+    // A round may begin at each search. If it went on among the lanes under a limit, those behind
+    // them would wait until all of these were read.
+    this.#inside = undefined;
     this.#all.beginRound();
     for (const ring of this.#limited.values()) ring.beginRound();
   }
@@ -108,8 +83,7 @@ export class LaneRing {
     const found: DueJob[] = [];
     const lanesWithMore: Lane[] = [];
     const lanesAtLimits: Lane[] = [];
-    const lanes = this.#lanes({ room, budget: { pages: maxPages }, lanesAtLimits });
-    for await (const row of lanes) {
+    for await (const row of this.#lanes(room, lanesAtLimits)) {
       const lane = decodeLane(row.lane);
       // Enters the group of the lane, even if none of its jobs is due.
       room.use(lane, 0);
@@ -127,80 +101,53 @@ export class LaneRing {
 
   /**
    * Yields the next lanes of the round, each as its job with the earliest due time, until the round
-   * is over, the room is used up or enough pages were read. Leaves out the lanes under a limit that
-   * is reached, and adds one of these to `lanesAtLimits`.
+   * is over, the room is used up or enough pages were read. Passes the lanes under a limit that is
+   * reached, and adds one of these to `lanesAtLimits`.
    */
-  async *#lanes(search: LanesSearch): AsyncGenerator<JobRow> {
-    const { room, budget } = search;
-    /** The limits whose lanes this search has read, as far as there was room. */
-    const doneLimits = new Set<string>();
-    /** The range that was passed last. More of its lanes may be in the same page. */
-    let passed: LaneRange | undefined;
-    for await (const row of this.#all.lanes(budget)) {
-      if (passed !== undefined && row.lane.startsWith(passed.start)) continue;
-      const lane = decodeLane(row.lane);
-      const limit = limitOf(lane);
-      const isLimited =
-        limit !== undefined &&
-        (room.isReached(lane) || this.#limited.has(limit) || doneLimits.has(limit));
-      if (!isLimited) {
+  async *#lanes(room: RemainingRoom, lanesAtLimits: Lane[]): AsyncGenerator<JobRow> {
+    for (let page = 0; page < maxPages && !this.#all.isRoundOver; page++) {
+      const ring = this.#inside ?? this.#all;
+      const rows = await ring.readPage();
+      for (const row of rows) {
+        // The lane's other rows are skipped.
+        if (row.lane === ring.last) continue;
+        const lane = decodeLane(row.lane);
+        const limit = limitOf(lane) ?? "";
+        if (room.isReached(lane)) {
+          lanesAtLimits.push(lane);
+          this.#pass(getOrInsert(this.#limited, limit, () => this.#ringUnder(limit)));
+          break;
+        }
         if (room.isUsedUpBefore(lane)) return;
-        this.#all.last = row.lane;
-        this.#current = undefined;
+        if (ring === this.#all && this.#limited.has(limit)) {
+          this.#inside = this.#limited.get(limit);
+          break;
+        }
+        ring.last = row.lane;
+        if (ring !== this.#all) this.#all.last = ring.range.end;
         yield row;
-        continue;
       }
-      const place = rangeUnderLimitOf(lane);
-      if (!doneLimits.has(limit)) {
-        const mayGoOn = yield* this.#lanesUnder(limit, place, lane, search);
-        if (!mayGoOn) return;
-        doneLimits.add(limit);
+      ring.endPage(rows);
+      if (ring === this.#inside && ring.isRoundOver) {
+        this.#pass(ring);
+        // The ring need not keep its place.
+        this.#limited.delete(ring.range.start);
       }
-      this.#pass(place);
-      passed = place;
     }
   }
 
-  /**
-   * Yields the next lanes of the ring of a limit, until the limit is reached or the round of this
-   * ring is over. `first` is one of its lanes, in the range `place`. Returns whether the search may
-   * go on behind that range: not if the room or the pages were used up before.
-   */
-  async *#lanesUnder(
-    limit: string,
-    place: LaneRange,
-    first: Lane,
-    { room, budget, lanesAtLimits }: LanesSearch,
-  ): AsyncGenerator<JobRow, boolean> {
-    const ring = getOrInsert(this.#limited, limit, () => {
-      const { last } = this.#all;
-      const begin = last.startsWith(place.start) ? last : place.start;
-      return new Ring(this.#reads, this.#pool, rangesUnderLimitOf(first), begin);
-    });
-    if (room.isReached(first)) {
-      lanesAtLimits.push(first);
-      return true;
-    }
-    for await (const row of ring.lanes(budget)) {
-      const lane = decodeLane(row.lane);
-      if (room.isReached(lane)) {
-        lanesAtLimits.push(lane);
-        return true;
-      }
-      if (room.isUsedUpBefore(lane)) return false;
-      ring.last = row.lane;
-      this.#current = place;
-      yield row;
-    }
-    // Each lane was read, so the ring need not keep its place.
-    if (ring.isRoundOver) this.#limited.delete(limit);
-    return ring.isRoundOver;
+  /** Goes on behind the lanes under a limit. */
+  #pass({ range }: Ring): void {
+    this.#inside = undefined;
+    this.#all.last = range.end;
   }
 
-  /** Goes on behind a range of lanes. */
-  #pass({ end }: LaneRange): void {
-    this.#all.last = end;
-    this.#current = undefined;
+  /** Returns a ring of the lanes under a limit. It goes on where the ring of all lanes stands. */
+  #ringUnder(limit: string): Ring {
+    const { last } = this.#all;
+    // In ASCII, "0" follows "/".
+    const range = { start: limit, end: `${limit.slice(0, -1)}0` };
+    return new Ring(this.#reads, this.#pool, range, last.startsWith(limit) ? last : limit);
   }
 
   /** Reads the due jobs of a lane, those first that have been due for longest. */
@@ -262,14 +209,17 @@ class RemainingRoom {
   }
 }
 
-/**
- * The lanes of some ranges that have jobs, in the order of their names. The first follows the last.
- */
+/** Lanes that follow one another in the index: those whose encoded names are between these. */
+interface LaneRange {
+  readonly start: string;
+  readonly end: string;
+}
+
+/** The lanes of a range that have jobs, in the order of their names. The first follows the last. */
 class Ring {
+  readonly range: LaneRange;
   readonly #reads: UnscopedReads;
   readonly #pool: Pool;
-  readonly #ranges: readonly LaneRange[];
-  readonly #firstRange: LaneRange;
   /** The lane after which the ring is read next, encoded. The caller sets it. */
   last: string;
   /** The last lane of the round, encoded: the one that was read last when the round began. */
@@ -279,12 +229,10 @@ class Ring {
   /** Whether the round has passed the end of the ring: it goes on with the first lanes. */
   #isPastEnd = false;
 
-  /** The ranges are in the order of their lanes. `last` is in one of them, or the start of one. */
-  constructor(reads: UnscopedReads, pool: Pool, ranges: readonly LaneRange[], last: string) {
+  constructor(reads: UnscopedReads, pool: Pool, range: LaneRange, last = range.start) {
     this.#reads = reads;
     this.#pool = pool;
-    this.#ranges = ranges;
-    [this.#firstRange = everyLane] = ranges;
+    this.range = range;
     this.last = this.#endOfRound = last;
   }
 
@@ -296,51 +244,30 @@ class Ring {
   }
 
   /**
-   * Yields the next lanes of the round, each as its job with the earliest due time: to the end of
-   * the ring, then from its beginning. The caller notes each lane that it reads as the last one.
+   * Reads the next page of the round, to the end of the ring and then from its beginning: jobs, due
+   * or not, lane by lane. Call `endPage` when its lanes were read.
    */
-  async *lanes(budget: PageBudget): AsyncGenerator<JobRow> {
-    while (!this.isRoundOver && budget.pages > 0) {
-      budget.pages--;
-      const range = this.#rangeOf(this.last);
-      const isLastRange = this.#isPastEnd && range === this.#rangeOf(this.#endOfRound);
-      const rows = await this.#readPage(
-        isLastRange ? [this.#endOfRound, Number.MAX_SAFE_INTEGER] : [range.end],
-      );
-      for (const row of rows) {
-        // The lane's other rows are skipped.
-        if (row.lane !== this.last) yield row;
-      }
-      // The last lane of the round may fill the page with its own rows.
-      const isAtEnd = isLastRange && this.last === this.#endOfRound;
-      if (rows.length === pageSize && !isAtEnd) continue;
-      if (!isLastRange) this.#goToNextRange(range);
-      // The round may have begun with the first lane.
-      const isBack = this.#isPastEnd && this.last === this.#endOfRound;
-      this.isRoundOver = isLastRange || isBack;
-    }
-  }
-
-  #goToNextRange(range: LaneRange): void {
-    const next = this.#ranges[this.#ranges.indexOf(range) + 1];
-    if (next === undefined) this.#isPastEnd = true;
-    this.last = (next ?? this.#firstRange).start;
-  }
-
-  /** Returns the range that a lane of the ring is in. */
-  #rangeOf(lane: string): LaneRange {
-    return this.#ranges.find(({ start }) => lane.startsWith(start)) ?? this.#firstRange;
-  }
-
-  /** Reads a page of jobs, due or not, lane by lane. */
-  async #readPage(until: readonly (string | number)[]): Promise<readonly JobRow[]> {
+  async readPage(): Promise<readonly JobRow[]> {
     return this.#reads.range({
       index: jobsByLane,
       prefix: [this.#pool],
       order: "ascending",
       after: [this.last, Number.MAX_SAFE_INTEGER],
-      until,
+      until: this.#isPastEnd ? [this.#endOfRound, Number.MAX_SAFE_INTEGER] : [this.range.end],
       limit: pageSize,
     });
+  }
+
+  /** Notes that the lanes of a page were read, up to `last`. */
+  endPage(rows: readonly JobRow[]): void {
+    const isRead = rows.length === 0 || rows.at(-1)?.lane === this.last;
+    // The last lane of the round may fill the page with its own rows.
+    const isAtEnd = this.#isPastEnd && this.last === this.#endOfRound;
+    if (!isAtEnd && (rows.length === pageSize || !isRead)) return;
+    const { start } = this.range;
+    // The round may have begun with the first lane.
+    this.isRoundOver = this.#isPastEnd || this.#endOfRound === start;
+    if (!this.#isPastEnd) this.last = start;
+    this.#isPastEnd = true;
   }
 }

@@ -19,9 +19,11 @@ export type Lane<K extends JobKind = JobKind> = {
   } & LaneFields[P];
 }[K];
 
+/** Returns the fields of a kind's lanes, except the remote. */
 function laneFieldsOf(kind: string): readonly string[] {
   // A newer version of the engine on this storage may have other kinds of jobs.
-  return kind in jobKinds ? jobKinds[kind as JobKind].lane : [];
+  const fields = kind in jobKinds ? jobKinds[kind as JobKind].lane : [];
+  return fields.filter((name) => name !== "remote");
 }
 
 /**
@@ -31,27 +33,35 @@ function laneFieldsOf(kind: string): readonly string[] {
 const textOf = new WeakMap<Lane, string>();
 const laneOf = boundedCache<string, Lane>(10_000);
 
-/** Returns the text under which a lane is stored. Equal lanes have equal texts. */
+/**
+ * Returns the text under which a lane is stored. Equal lanes have equal texts. The text begins with
+ * the limit that the lane shares with others (`limitOf`), so these lanes follow one another in the
+ * index.
+ */
 export function encodeLane(lane: Lane): string {
   const known = textOf.get(lane);
   if (known !== undefined) return known;
   const values: Readonly<Record<string, unknown>> = { ...lane };
-  const parts = laneFieldsOf(lane.kind).map((name) => values[name] ?? "");
-  return encodeNames([lane.kind, lane.slow ? "slow" : "quick", ...parts.map(String)]);
+  const fields = laneFieldsOf(lane.kind).map((name) => values[name] ?? "");
+  const names = [lane.kind, lane.slow ? "slow" : "quick", ...fields.map(String)];
+  const remote = remoteOf(lane);
+  return encodeNames(remote === undefined ? names : ["remote", remote, ...names]);
 }
 
 /** Returns the lane that `encodeLane` stored. */
 export function decodeLane(text: string): Lane {
   let lane = laneOf.get(text);
   if (lane === undefined) {
-    const [kind = "", speed, ...values] = decodeNames(text);
+    const names = decodeNames(text);
+    const remote = names[0] === "remote" ? { remote: names[1] } : {};
+    const [kind = "", speed, ...values] = "remote" in remote ? names.slice(2) : names;
     // Of the names, only `waiting_for` can be absent, and no address is empty.
     const fields = laneFieldsOf(kind).map((name, i) => [
       name,
       name === "waiting_for" && values[i] === "" ? null : values[i],
     ]);
     // `encodeLane` wrote it, so the kind and the fields of the lane are there.
-    lane = { kind, slow: speed === "slow", ...Object.fromEntries(fields) } as Lane;
+    lane = { kind, slow: speed === "slow", ...remote, ...Object.fromEntries(fields) } as Lane;
     laneOf.set(text, Object.freeze(lane));
     textOf.set(lane, text);
   }
@@ -88,45 +98,14 @@ export function remoteOf(lane: Lane): string | undefined {
 }
 
 /**
- * Returns the name of the limit that a lane shares with others: those of its remote, or those of
- * all consumers. Undefined if it shares none.
+ * Returns the limit that a lane shares with others: that of its remote, or that of all consumers.
+ * It is named by what the encoded names of these lanes begin with. Undefined if the lane shares
+ * none.
  */
 export function limitOf(lane: Lane): string | undefined {
-  if (lane.kind === "consume") return "consumers";
   const remote = remoteOf(lane);
-  return remote === undefined ? undefined : `remote ${remote}`;
-}
-
-/** Lanes that follow one another in the index: those whose encoded names are between these. */
-export interface LaneRange {
-  readonly start: string;
-  readonly end: string;
-}
-
-/** All lanes. Their names begin with lower-case letters, which precede "~" in ASCII. */
-export const everyLane: LaneRange = { start: "", end: "~" };
-
-/** Returns the lanes that share a lane's limit and have its kind and speed. */
-export function rangeUnderLimitOf(lane: Lane): LaneRange {
-  return rangeOf(lane.kind, lane.slow, remoteOf(lane));
-}
-
-/** Returns all lanes that share a lane's limit: a range for each kind and speed, in their order. */
-export function rangesUnderLimitOf(lane: Lane): readonly LaneRange[] {
-  const remote = remoteOf(lane);
-  const kinds = remote === undefined ? [lane.kind] : kindsWithRemote;
-  return kinds
-    .flatMap((kind) => [false, true].map((slow) => rangeOf(kind, slow, remote)))
-    .toSorted((a, b) => (a.start < b.start ? -1 : 1));
-}
-
-const kindsWithRemote = Object.keys(jobKinds).filter((kind) => laneFieldsOf(kind)[0] === "remote");
-
-function rangeOf(kind: string, slow: boolean, remote: string | undefined): LaneRange {
-  const speed = slow ? "slow" : "quick";
-  const name = encodeNames(remote === undefined ? [kind, speed] : [kind, speed, remote]);
-  // In ASCII, "0" follows "/".
-  return { start: `${name}/`, end: `${name}0` };
+  if (remote !== undefined) return `${encodeNames(["remote", remote])}/`;
+  return lane.kind === "consume" ? "consume/" : undefined;
 }
 
 /** Returns the sender whose throttle the jobs of a lane wait for. Null if they wait for none. */
