@@ -16,7 +16,7 @@ import { agency, visitor } from "../agents/world.ts";
 import { carrier, held } from "../support/engines/carrier.ts";
 import { stopping, world } from "../support/engines/world.ts";
 import { outcome } from "../support/outcome.ts";
-import { overtaken, writesTo } from "../support/storage/groups.ts";
+import { beforeCommits, overtaken, writesTo } from "../support/storage/groups.ts";
 import { readingByIndex } from "../support/storage/reading-by-index.ts";
 import { rowsOf, tablesWith } from "../support/storage/rows.ts";
 
@@ -111,6 +111,58 @@ it("a redaction that a new run overtakes is refused until the run has ended", as
   const stored = await storedResponses(storage);
   expect(stored).toHaveLength(1);
   expect(JSON.stringify([ended, stored])).not.toContain("swordfish");
+});
+
+it("a redaction is refused if a turn that was due before begins ahead of its commit", async () => {
+  const storage = memory();
+  const { engine, world, line } = await agency(storage);
+  await engine.stop({ deadlineMs: 0 });
+  const due = held<void>();
+  const gate = held<void>();
+  const slow = beforeCommits(storage, async (writes) => {
+    if (!writes.some(writesTo(runs, "insert"))) return;
+    due.answer();
+    await gate.promise;
+  });
+  const answer = held<ModelAnswer>();
+  const agents = { model: { respond: () => answer.promise } };
+  const worker = world.engine(slow, { transports: [line], agents });
+  const front = world.engine(
+    overtaken(storage, redacts, async () => {
+      gate.answer();
+      await world.clock.settle();
+      expect(await rowsOf(storage, runs)).toHaveLength(1);
+    }),
+    { transports: [line] },
+  );
+  const { id } = await front.sandbox.inbound({ from: visitor, body: "swordfish" });
+  await worker.start();
+  await world.clock.advance(5_000);
+  await due.promise;
+  expect(await outcome(front.messages.redact(id))).toBe("conflict");
+  answer.answer({ text: "Hello" });
+});
+
+it("a redaction is refused if an action asks for an approval right after it has read the waiting runs", async () => {
+  const storage = memory();
+  const { engine, agent, world, line, say } = await agency(storage, { actions: [pay] });
+  const { id, conversation_id } = await say("swordfish");
+  await engine.stop({ deadlineMs: 0 });
+  const agents = { model: { respond: quoting }, actions: [pay] };
+  const worker = world.engine(storage, { transports: [line], agents });
+  const input = { said: "swordfish" };
+  await worker.agents.trigger(agent.id, { conversation_id, action: pay.name, input });
+  let isRedacting = true;
+  const slow = readingByIndex(storage, async (index) => {
+    if (!isRedacting || index !== awaitingRuns) return;
+    isRedacting = false;
+    await worker.start();
+    await world.clock.settle();
+  });
+  const front = world.engine(slow, { transports: [line] });
+  expect(await outcome(front.messages.redact(id))).toBe("conflict");
+  const { data } = await worker.agents.runs(agent.id);
+  expect(data).toMatchObject([{ status: "awaiting_approval" }]);
 });
 
 it.each<[string, Index]>([
