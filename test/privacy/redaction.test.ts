@@ -3,15 +3,19 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import type { CreatePlaybook } from "../../src/agents/playbooks/input-types.ts";
+import { contactById } from "../../src/contacts/rows.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
 import { consumerEvents } from "../../src/events/consumers/rows.ts";
 import { observations } from "../../src/observations/rows.ts";
 import type { ModelAnswer, ModelTurn } from "../../src/ports/agent-model.ts";
+import type { Index } from "../../src/ports/collection.ts";
+import type { StoragePort } from "../../src/ports/storage.ts";
 import { actionOf } from "../agents/actions.ts";
 import { agency, visitor } from "../agents/world.ts";
 import { held } from "../support/engines/carrier.ts";
 import { outcome } from "../support/outcome.ts";
 import { mortal } from "../support/storage/groups.ts";
+import { readingByIndex } from "../support/storage/reading-by-index.ts";
 import { rowsOf, tablesWith } from "../support/storage/rows.ts";
 import { lightStorages } from "../support/storage/storages.ts";
 
@@ -179,14 +183,38 @@ describe("a redaction while an agent follows a playbook", () => {
   });
 });
 
-describe("a redaction while a merge moves the contact's history", () => {
+it.each(["model", "rule"] as const)(
+  "removes what a %s noted from the text, and not what a person did",
+  async (source) => {
+    const { engine, say, pass } = await agency(memory(), {
+      model: {
+        source,
+        respond: ({ messages: heard }) => ({
+          text: "I see.",
+          observations: [{ content: heard.at(-1)?.text ?? "", kind: "any" }],
+        }),
+      },
+    });
+    const { id, contact_id } = await say("I am allergic to kumquats.");
+    await pass();
+    const noted = { content: "Has an allergy.", kind: "any", source: "human" } as const;
+    await engine.contacts.addObservation(contact_id, { ...noted, evidence_message_ids: [id] });
+    const sources = async () =>
+      (await engine.contacts.observations(contact_id)).data.map((each) => each.source);
+    expect(await sources()).toEqual(["human", source]);
+
+    await engine.messages.redact(id);
+
+    expect(await sources()).toEqual(["human"]);
+  },
+);
+
+describe("while a merge moves the contact's history, a redaction removes the observation", () => {
   /** More rows of a kind than a merge moves in one transaction. */
   const many = Array.from({ length: 120 }, (_, n) => `${n}`);
 
-  it.each([
-    { first: "the observation", isMessageMoved: false },
-    { first: "the message", isMessageMoved: true },
-  ])("removes the model's observation if $first has moved first", async ({ isMessageMoved }) => {
+  /** A message with an observation of it. The first part of a merge moves one of both. */
+  async function observed(first: "observation" | "message") {
     const storage = memory();
     const { storage: own, dieAfter } = mortal(storage);
     const { engine, world, say, pass } = await agency(own, {
@@ -197,28 +225,71 @@ describe("a redaction while a merge moves the contact's history", () => {
     });
     const { id: survivor } = await engine.contacts.create({ phone: "+15005550100" });
     const { id: other } = await engine.contacts.create({ phone: visitor });
-    for (const content of many) {
+    if (first === "message") {
+      for (const content of many) {
+        await engine.contacts.addObservation(other, { content, kind: "any" });
+      }
+    } else {
       // The agent does not observe a keyword.
-      if (isMessageMoved) await engine.contacts.addObservation(other, { content, kind: "any" });
-      else await say("STOP");
+      for (const _ of many) await say("STOP");
+      await say("START");
     }
-    if (!isMessageMoved) await say("START");
     const { id } = await say("I am allergic to kumquats.");
     await pass();
     const owners = async () =>
       (await rowsOf(storage, observations)).flatMap(({ content, contact_id }) =>
         content.includes("kumquats") ? [contact_id] : [],
       );
-    // The merge commits, and then the first part of the history moves.
-    dieAfter(2);
-    expect(await outcome(engine.contacts.merge(survivor, other))).toBe("storage_unavailable");
+    const mergeInPart = async (): Promise<void> => {
+      // The merge commits, and then the first part of the history moves.
+      dieAfter(2);
+      expect(await outcome(engine.contacts.merge(survivor, other))).toBe("storage_unavailable");
+      const isMessageFirst = first === "message";
+      expect([
+        (await world.engine(storage).messages.get(id)).contact_id,
+        ...(await owners()),
+      ]).toEqual(isMessageFirst ? [survivor, other] : [other, survivor]);
+    };
+    return { storage, world, id, owners, mergeInPart };
+  }
+
+  /** The storage, which calls `work` when a redaction has read an index for the first time. */
+  function afterRead(
+    storage: StoragePort,
+    index: Index,
+    work: () => Promise<unknown>,
+  ): StoragePort {
+    let isOver = false;
+    return readingByIndex(storage, async (read) => {
+      if (isOver || read !== index) return;
+      isOver = true;
+      await work();
+    });
+  }
+
+  it.each(["observation", "message"] as const)("if the %s has moved first", async (first) => {
+    const { storage, world, id, owners, mergeInPart } = await observed(first);
+    await mergeInPart();
+    await world.engine(storage).messages.redact(id);
+    expect(await owners()).toEqual([]);
+  });
+
+  it("if the merge begins after the redaction has looked for the contact", async () => {
+    const { storage, world, id, owners, mergeInPart } = await observed("observation");
+    const one = world.engine(afterRead(storage, contactById, mergeInPart));
+    await one.messages.redact(id);
+    expect(await owners()).toEqual([]);
+  });
+
+  it("if that moves while the redaction looks for it", async () => {
+    const { storage, world, id, owners, mergeInPart } = await observed("message");
+    await mergeInPart();
     const next = world.engine(storage);
-    expect([(await next.messages.get(id)).contact_id, ...(await owners())]).toEqual(
-      isMessageMoved ? [survivor, other] : [other, survivor],
-    );
-
-    await next.messages.redact(id);
-
+    const slow = afterRead(storage, observations.primary, async () => {
+      await next.start();
+      await world.clock.advance(120_000);
+    });
+    await world.engine(slow).messages.redact(id);
     expect(await owners()).toEqual([]);
   });
 });
