@@ -1,7 +1,11 @@
 /** The problems that are found in the steps of a playbook, and their messages. */
 import { describe, expect, it, test } from "vitest";
 import { english } from "../../../adapters/language/index.ts";
-import { callsOf, playbookErrors } from "../../../src/agents/playbooks/graph-rules.ts";
+import {
+  callersAbove,
+  callsOf,
+  playbookErrors,
+} from "../../../src/agents/playbooks/graph-rules.ts";
 import { maxFrames } from "../../../src/agents/playbooks/play/frames.ts";
 import type { PlaybookDefinition } from "../../../src/agents/playbooks/types.ts";
 import type { PlaybookId } from "../../../src/kernel/ids.ts";
@@ -53,6 +57,21 @@ describe("the problems of a playbook", () => {
     expect(problemsOf(graph, ...others).map((each) => each.message)).toContain(message);
   });
 
+  it("say how many enabled playbooks already call each other above one whose calls nest too deeply", () => {
+    const above = maxFrames - 1;
+    const calling = definition([call(idOf(1))]);
+    const callable = (): PlaybookDefinition => definition([send]);
+    expect(playbookErrors(calling, callable, english(), above - 1)).toEqual([]);
+    expect(playbookErrors(calling, callable, english(), above)).toMatchObject([
+      {
+        code: "too_deep",
+        message:
+          `Calls may nest at most ${maxFrames} playbooks, including the first. ` +
+          `Enabled playbooks already form a chain of ${above} above this one.`,
+      },
+    ]);
+  });
+
   it("are at most 100", () => {
     const loops = (count: number) =>
       definition(Array.from({ length: count }, (_, i) => ({ ...send, id: `s${i}`, next: "gone" })));
@@ -86,4 +105,26 @@ test("a playbook that is called twice is listed once", () => {
     first,
     second,
   ]);
+});
+
+describe("the playbooks above one", () => {
+  const playbook = (n: number, ...calls: readonly number[]) => ({
+    id: idOf(n),
+    definition: definition([send, ...calls.map((each) => call(idOf(each), `c${each}`))]),
+  });
+  const above = (n: number, others: Parameters<typeof callersAbove>[1]) =>
+    callersAbove(idOf(n), others).map((level) => level.map(({ id }) => id));
+
+  it("are those that call it, then those that call these", () => {
+    const others = [playbook(1, 0), playbook(2, 9, 0), playbook(3, 1), playbook(4), playbook(5, 4)];
+    expect(above(0, others)).toEqual([[idOf(1), idOf(2)], [idOf(3)]]);
+    expect(above(3, others)).toEqual([]);
+  });
+
+  it("end where calls could not nest more deeply, also if they form a circle", () => {
+    const circle = [playbook(0, 1), playbook(1, 0)];
+    expect(above(0, circle)).toEqual(
+      Array.from({ length: maxFrames }, (_, i) => [idOf(i % 2 === 0 ? 1 : 0)]),
+    );
+  });
 });

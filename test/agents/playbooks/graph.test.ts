@@ -68,11 +68,7 @@ describe("a playbook can be enabled", () => {
       definition([{ ...send, next: "end" }, ask, { id: "end", type: "resolve" }], [a]),
       ["/steps/1 unreachable"],
     ],
-    [
-      "has two steps with the same id",
-      definition([send, send]),
-      ["/steps/1/id duplicate", "/steps/1 unreachable"].slice(0, 1),
-    ],
+    ["has two steps with the same id", definition([send, send]), ["/steps/1/id duplicate"]],
     ["has two slots with the same name", definition([ask], [a, a]), ["/slots/1/name duplicate"]],
     [
       "loops without a question",
