@@ -149,7 +149,7 @@ test("a note that is being written never becomes a reply, and neither is lost", 
   const { data } = await shop.conversations.messages(id);
   expect(new Set(data.map(({ body }) => body))).toEqual(new Set(["Hello?", "Until six."]));
   await choose("Note Draft").click();
-  await page.getByRole("button", { name: "Add note" }).click();
+  await page.getByRole("button", { name: "Add note", exact: true }).click();
   await page.locator(".note", { hasText: "He always complains." }).waitFor();
   expect(await area(page).inputValue()).toBe("");
 });

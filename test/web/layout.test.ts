@@ -198,7 +198,7 @@ longTest("a conversation can be assigned to the agents that are enabled", async 
     await shop.agents.create({ name, ...settings, enabled: name === "Bea" });
   }
   await page.goto(`${url}#/all/${id}`);
-  await page.getByRole("button", { name: "Close" }).waitFor();
+  await page.getByRole("button", { name: "Close", exact: true }).waitFor();
   await page.keyboard.press("a");
   await page.getByRole("option", { name: "Bea" }).waitFor();
   expect(await page.getByRole("option", { name: "Max" }).count()).toBe(0);
@@ -419,4 +419,32 @@ longTest("the name of the local operator has one line in both pages", async ({ s
     );
     expect(shown).toBeLessThan(1.5);
   }
+});
+
+test("a reader at the end of a thread stays there when the window gets smaller", async ({
+  skip,
+}) => {
+  const size = { width: 1280, height: 800 };
+  const { shop, url, page } = await openInbox(skip, { size });
+  const body = "Do you have a plant that needs little light and even less water?";
+  let id = "";
+  for (let i = 0; i < 12; i++) {
+    id = (await shop.sandbox.inbound({ from: "+14155550100", body })).conversation_id;
+  }
+  await page.goto(`${url}#/all/${id}`);
+  await page.locator(".message").nth(11).waitFor();
+  const left = `(({ scrollHeight, scrollTop, clientHeight }) =>
+    scrollHeight - scrollTop - clientHeight)(document.querySelector(".thread"))`;
+  const fewFrames = `(async () => {
+    for (let i = 0; i < 5; i++) await new Promise(requestAnimationFrame);
+  })()`;
+  for (const narrower of [1200, 1280, 1200]) {
+    await expect.poll(() => page.evaluate(left)).toBeLessThan(2);
+    await page.setViewportSize({ width: narrower, height: narrower === 1200 ? 720 : 800 });
+    // The events of scrolling come a frame or two after the change.
+    await page.evaluate(
+      "new Promise((done) => setTimeout(() => requestAnimationFrame(done), 200))",
+    );
+  }
+  await expect.poll(() => page.evaluate(left)).toBeLessThan(2);
 });

@@ -98,7 +98,10 @@ export function useAnchor(
   const topOf = (box: HTMLElement): number =>
     box.clientHeight > 0 ? box.scrollTop : place.current.top;
   const notePlace = (box: HTMLElement): void => {
-    place.current.isAtEnd = box.scrollHeight - box.scrollTop - box.clientHeight < nearEnd;
+    const { isAtEnd, top } = place.current;
+    const isNearEnd = box.scrollHeight - box.scrollTop - box.clientHeight < nearEnd;
+    // Only who scrolls up leaves the end. In a narrower window, the thread grows below the reader.
+    place.current.isAtEnd = isNearEnd || (isAtEnd && topOf(box) >= top);
     place.current.top = topOf(box);
   };
   const scrollToEnd = (box: HTMLElement): void => {
