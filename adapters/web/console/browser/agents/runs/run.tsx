@@ -8,14 +8,14 @@ import {
   linkTo,
   number,
 } from "../../../../shared/browser/index.ts";
-import { isErased, useContactOf } from "../../contacts.ts";
+import { contactOf, isErased, nameOf, useContactOf } from "../../contacts.ts";
 import { Json } from "../../parts/json.tsx";
 import { Card, LoadingPage, PageView } from "../../parts/layout.tsx";
 import { ContactCell, Copied } from "../../parts/values.tsx";
 import { t } from "../../texts.ts";
 import { PlayedGraph } from "../graph/played-graph.tsx";
 import { playedIn } from "../graph/taken-path.ts";
-import { PlaybookLink } from "../named-link.tsx";
+import { AgentLink, PlaybookLink } from "../named-link.tsx";
 import { RunLog } from "./run-log.tsx";
 import { isGoneRun, useRun } from "./run-resource.ts";
 import { RunStatus, runTime, triggerName } from "./run-table.tsx";
@@ -45,6 +45,7 @@ export function RunPage({ id, agentId }: RunPageProps): JSX.Element {
   }
   if (run === undefined) return <LoadingPage title={t("run")} back={back} of={resource} />;
   const played = playedIn(run.steps);
+  const name = nameOf(contactOf(run.conversation_id));
   const facts = (
     <Card title={t("fields")}>
       <RunFacts run={run} />
@@ -52,7 +53,7 @@ export function RunPage({ id, agentId }: RunPageProps): JSX.Element {
   );
   return (
     <PageView
-      title={t("runOf", { trigger: triggerName(run.trigger.type) })}
+      title={name === undefined ? t("run") : t("runOf", { name })}
       back={back}
       badge={<RunStatus of={run.status} />}
     >
@@ -113,6 +114,8 @@ function RunFacts({ run }: { readonly run: Run }): JSX.Element {
         [t("fieldId"), <Copied key="id" value={id} />],
         [t("columnCreated"), dateTime(run.created_at)],
         [t("columnDuration"), runTime(run)],
+        [t("runTrigger"), triggerName(trigger.type)],
+        [t("agent"), <AgentLink key="agent" id={run.agent_id} />],
         [t("columnVersion"), agent_version],
         [
           t("playbook"),
