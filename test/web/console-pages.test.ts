@@ -225,7 +225,7 @@ test("empty pages, pages that load, and pages that cannot load are whole and acc
   const { url, page, faults } = await openConsole(skip);
   const states = {
     "#/overview": "Nothing is waiting.",
-    "#/phones": "No messages. Write one below.",
+    "#/phones": "No messages. Write one below, from the phone or from your account.",
     "#/messages": "No messages yet",
     "#/events": "No event selected",
     "#/webhooks": "No webhooks",

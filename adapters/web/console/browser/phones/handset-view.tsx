@@ -193,6 +193,9 @@ function Composer({ handset, onSend }: ComposerProps): JSX.Element {
       }}
     >
       <div class="handset-sides" role="group" aria-label={t("phoneSide")}>
+        <span class="muted" aria-hidden="true">
+          {t("phoneSideFrom")}
+        </span>
         {(["phone", "account"] as const).map((each) => (
           <button
             key={each}
