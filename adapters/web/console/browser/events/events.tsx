@@ -40,11 +40,6 @@ export function EventsPage(): JSX.Element {
   useLive({ onEvent: (event) => tail.take(event), onGap: () => void tail.reload() });
   useShortcuts(t("events"), [
     { key: "p", label: t("keyPause"), run: () => tail.pause(!tail.isPaused.peek()) },
-    {
-      key: "/",
-      label: t("keyFilter"),
-      run: () => document.querySelector<HTMLElement>("[data-filter]")?.focus(),
-    },
   ]);
   const shown = (tail.events.value ?? []).filter((event) => matches(event, words.trim()));
   const detail = useFocusOfOpen(open);
@@ -72,7 +67,6 @@ export function EventsPage(): JSX.Element {
               label={t("filterWords")}
               type="search"
               placeholder={t("filterWordsHint")}
-              data-filter
               value={words}
               onChange={setWords}
             />

@@ -19,5 +19,4 @@ export const eventTexts = {
   tailPause: "Pause",
   tailResume: "Resume",
   keyPause: "Pause or resume the tail",
-  keyFilter: "Filter",
 } satisfies Texts;
