@@ -75,11 +75,10 @@ function Head({ contact }: { readonly contact: Person }): JSX.Element {
       <Avatar name={name} seed={contact.id} size="large" />
       <div class="grow">
         <p class="contact-name">
-          <bdi>{name}</bdi>
+          <bdi>{name}</bdi> {contact.opted_out && <ConsentBadge status="opted_out" />}
         </p>
         <p class="muted">{t("contactSince", { time: date(contact.created_at) })}</p>
       </div>
-      {contact.opted_out && <ConsentBadge status="opted_out" />}
     </div>
   );
 }

@@ -48,7 +48,8 @@ export function Conversation({ id, back }: ConversationProps): JSX.Element {
   const phone = shownAddress(row.contact.phone ?? "");
   const about = [
     mediumName(row.medium),
-    phone !== name && phone,
+    // Beside the contact, which has the number, there is little room.
+    !isContactShown.value && phone !== name && phone,
     row.assignee !== null && nameOfAssignee(row.assignee),
   ].filter(Boolean);
   return (
