@@ -108,7 +108,7 @@ function Bar({ message, x, width, isTabStop, onReach }: BarProps): JSX.Element {
       {/* A small score has a small bar, and the whole column answers to the pointer. */}
       <rect x={x} y="0" width={width} height={height} />
       <rect
-        class={score < 0 ? "is-negative" : "is-positive"}
+        class={score < 0 ? "is-negative" : score > 0 ? "is-positive" : "is-neutral"}
         x={x}
         y={score < 0 ? middle : middle - size}
         width={width}
