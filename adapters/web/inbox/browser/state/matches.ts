@@ -23,8 +23,11 @@ export interface Piece {
   readonly isFound: boolean;
 }
 
-/** Where the excerpt begins before what was found, in characters. */
-const before = 24;
+/**
+ * How many characters the excerpt has before what was found. A row has room for some 25, and the
+ * person must see what was found.
+ */
+const before = 12;
 const maxExcerpt = 300;
 
 /** The part of a text with the words that were found, or its beginning. */
