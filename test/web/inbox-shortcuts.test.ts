@@ -77,6 +77,23 @@ test("a person sends a reply, closes its conversation and goes on to the next on
   expect(faults.filter((each) => !each.includes("503"))).toEqual([]);
 });
 
+test.runIf(isLong)(
+  "who undoes an assignment gives the conversation back to whom it was assigned before",
+  async ({ skip }) => {
+    const { shop, page, faults, id } = await openConversation(skip);
+    await shop.conversations.assign(id, { type: "human", id: "lee" });
+    await page.locator(".row", { hasText: "Lee Okafor" }).waitFor();
+    const assignee = async () => (await shop.conversations.get(id)).assignee?.id;
+    await page.keyboard.press("a");
+    await page.getByRole("option", { name: "Kim Larsen" }).click();
+    await expect.poll(assignee).toBe("kim");
+    await page.getByText("Assigned to you", { exact: true }).waitFor();
+    await page.keyboard.press("z");
+    await expect.poll(assignee).toBe("lee");
+    expect(faults).toEqual([]);
+  },
+);
+
 test("a reply is sent from its field, and not while the person types in another field or opens a link", async ({
   skip,
 }) => {

@@ -93,13 +93,26 @@ export const clearOptOut = (id: string): Promise<boolean> =>
   change(id, { opt_out_suspected: false }, (key) => update(id, { opt_out_suspected: false }, key));
 
 export function assign(id: string, assignee: Assignee | null): Promise<boolean> {
-  const handler = assignee === null ? "queue" : assignee.type === "agent" ? "ai" : "human";
   return change(
     id,
-    { assignee, handler },
+    { assignee, handler: handlerOf(assignee) },
     (key) => api.post<Conversation>(`v1/conversations/${id}/assign`, { assignee }, { key }),
     assignedText(assignee),
+    undoOfAssign(id, assignee),
   );
+}
+
+const handlerOf = (assignee: Assignee | null): Conversation["handler"] =>
+  assignee === null ? "queue" : assignee.type === "agent" ? "ai" : "human";
+
+/** Returns what gives a conversation back to its present assignee, as long as `next` has it. */
+function undoOfAssign(id: string, next: Assignee | null): (() => void) | undefined {
+  const { assignee, handler } = conversationNow(id) ?? {};
+  // After a hand-off, the agent is still the assignee. To assign it would end the wait.
+  if (assignee === undefined || handler !== handlerOf(assignee)) return undefined;
+  return () => {
+    if (conversationNow(id)?.assignee?.id === next?.id) void assign(id, assignee);
+  };
 }
 
 /** Within a sentence, `You` would have another form than as a name. */
