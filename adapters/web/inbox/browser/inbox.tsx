@@ -148,7 +148,8 @@ function NoneSelected({ isContacts }: { readonly isContacts: boolean }): JSX.Ele
       {singleKeys.value && (
         <span class="key-hints hide-on-touch">
           <Keys of="j" /> {t(isContacts ? "keyNextContact" : "keyNext")}
-          <Keys of="k" /> {t(isContacts ? "keyPreviousContact" : "keyPrevious")}
+          <Keys of="/" /> {t("keySearch")}
+          <Keys of="?" /> {t("shortcutsMenu")}
         </span>
       )}
     </EmptyState>

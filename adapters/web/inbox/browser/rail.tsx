@@ -59,7 +59,11 @@ export function Rail({ shown }: RailProps): JSX.Element {
     <header class="rail">
       <div class="rail-brand">
         <Brand>{t("title")}</Brand>
-        {currentSession.value?.mode === "sandbox" && <Badge tone="warn">{t("sandbox")}</Badge>}
+        {currentSession.value?.mode === "sandbox" && (
+          <Badge tone="warn" tip={t("sandboxHint")}>
+            {t("sandbox")}
+          </Badge>
+        )}
       </div>
       <nav class="rail-places" aria-label={t("views")}>
         {offeredLists().map((each, index) => {
@@ -68,11 +72,7 @@ export function Rail({ shown }: RailProps): JSX.Element {
             <Fragment key={each}>
               {each === "contacts" && index > 0 && <hr class="rail-rule" />}
               <RailPlace name={each} shown={shown}>
-                {count > 0 && (
-                  <span class={each === "waiting" ? "count is-warn" : "count"}>
-                    {countText(count)}
-                  </span>
-                )}
+                {count > 0 && <Count of={count} isWaiting={each === "waiting"} />}
               </RailPlace>
             </Fragment>
           );
@@ -84,6 +84,18 @@ export function Rail({ shown }: RailProps): JSX.Element {
         <Settings />
       </div>
     </header>
+  );
+}
+
+/** How many conversations of a view wait, or are unread. */
+function Count(props: { readonly of: number; readonly isWaiting: boolean }): JSX.Element {
+  const { of: count, isWaiting } = props;
+  const meaning = t(isWaiting ? "countWaiting" : "countUnread");
+  return (
+    <span class={isWaiting ? "count is-warn" : "count"} data-tooltip={meaning}>
+      {countText(count)}
+      <span class="visually-hidden"> {meaning}</span>
+    </span>
   );
 }
 

@@ -12,6 +12,7 @@ export const t = defineTexts({
   title: "Inbox",
   titleUnread: "({count}) Inbox",
   sandbox: "Sandbox",
+  sandboxHint: "No message reaches a real phone",
   skipToList: "Skip to the conversations",
   skipToContacts: "Skip to the contacts",
   views: "Views",
@@ -23,6 +24,8 @@ export const t = defineTexts({
   viewSnoozed: "Snoozed",
   viewClosed: "Closed",
   many: "{count}+",
+  countUnread: "Unread",
+  countWaiting: "Waiting for a person",
 
   noSuchView: "There is no such view",
   noSuchViewHint: "The address may be misspelled, or come from another version of the inbox.",
