@@ -66,15 +66,17 @@ export class BodyRunner {
       onReadSettled: this.#onReadSettled,
     });
     const { lookups } = tx;
-    const body = async (): Promise<unknown> => {
-      const value = await command.work(tx);
-      await this.#finish(command, tx);
-      return value;
-    };
+    const mark = overlay.mark();
     try {
-      const value = await tx.attempt(() => this.#watch.run(tx, body));
+      const value = await this.#watch.run(tx, async () => {
+        const value = await command.work(tx);
+        await this.#finish(command, tx);
+        return value;
+      });
       return { command, result: { ok: true, value }, overlay, lookups };
     } catch (error) {
+      overlay.rollBack(mark);
+      tx.holdRecent();
       forgetBegunWork([command]);
       return { command, result: { ok: false, error }, overlay, lookups };
     } finally {

@@ -72,6 +72,14 @@ export class BufferedTx implements BaseTx {
     return this.#insertions.filter((each) => each.collection === collection).map(({ row }) => row);
   }
 
+  /**
+   * Guards the rows that were taken from memory, after writes were undone. They may be outdated,
+   * and the error or what the command did next may depend on them.
+   */
+  holdRecent(): void {
+    for (const { collection, row } of this.#recent) this.#hold(collection, row);
+  }
+
   /** Whether the command waits for the storage. */
   get isWaiting(): boolean {
     return this.#waits > 0;
@@ -204,9 +212,7 @@ export class BufferedTx implements BaseTx {
       this.#checkNotEnded();
       this.#overlay.rollBack(mark);
       this.#insertions.length = length;
-      // The error, or what the command does next, may depend on rows from memory, and these may be
-      // outdated.
-      for (const { collection, row } of this.#recent) this.#hold(collection, row);
+      this.holdRecent();
       throw error;
     }
   }
