@@ -87,7 +87,7 @@ export {
   storedKey,
   validKey,
 } from "./execution/idempotency-key.ts";
-export { eraseStoredResponses, isRemembered } from "./execution/stored-responses.ts";
+export { eraseStoredResponses, isRemembered } from "./execution/idempotency.ts";
 export { canonicalJson, hasChanges } from "./canonical-json.ts";
 export {
   idempotency,

@@ -20,17 +20,26 @@ import type {
   Steps,
 } from "../operation.ts";
 import type { Runtime } from "../runtime.ts";
-import { RecentSignals, type Signals } from "../signals.ts";
-import { claimKey, runUnderKey, storeWholeResponse, type KeyClaim } from "./claim-key.ts";
+import { RecentSignals } from "../signals.ts";
 import { fingerprintOf } from "./fingerprint.ts";
 import { noVerdicts } from "./host-policies.ts";
 import { stepKey } from "./idempotency-key.ts";
-import { AnsweredMeanwhile, refuseIfAnswered } from "./stored-responses.ts";
+import {
+  AnsweredMeanwhile,
+  claimKey,
+  refuseIfAnswered,
+  replayOf,
+  runUnderKey,
+  storeWholeResponse,
+  type KeyClaim,
+} from "./idempotency.ts";
 
-interface ExecutorRuntime extends Pick<Runtime, "store" | "clock" | "services" | "hostPolicies"> {
+interface ExecutorRuntime extends Pick<
+  Runtime,
+  "store" | "clock" | "services" | "hostPolicies" | "signals"
+> {
   /** How long an idempotency key is remembered, in hours. */
   readonly idempotencyHours: number;
-  readonly signals: Signals;
   /** Aborts at the deadline of a stop. */
   readonly stopDeadline: AbortSignal;
   /** Whether the calling batch ends before its next item, because the engine stops. */
@@ -224,11 +233,6 @@ export class Executor {
   #callOf(context: Omit<Context, "tx">): Call {
     return { ...context, services: this.#runtime.services, hostVerdicts: noVerdicts };
   }
-}
-
-/** `body` was stored for an equal request, so it is of the same type. */
-function replayOf<Output>(status: number, body: string): Outcome<Output> {
-  return { status, value: JSON.parse(body) as Output, body, replayed: true };
 }
 
 interface ProcedureStepsOptions extends Pick<Runtime, "store"> {

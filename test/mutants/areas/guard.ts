@@ -74,8 +74,8 @@ export const guard = inArea("guard", [
     sentence:
       "A second request under a used key gets the first response although its input differs, so " +
       "that a message is never sent.",
-    file: "src/operations/execution/stored-responses.ts",
-    find: "  if (row.fingerprint !== fingerprint) {\n    return { ok: false, error: keyReused() };\n  }\n",
+    file: "src/operations/execution/idempotency.ts",
+    find: "  if (row.fingerprint !== fingerprint) throw keyReused();\n",
     replace: "",
     tests: ["test/operations/idempotency.test.ts"],
   },
