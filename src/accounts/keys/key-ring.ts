@@ -1,4 +1,10 @@
-import { boundedCache, TidingsError, type KeyId, type Scope } from "../../kernel/index.ts";
+import {
+  boundedCache,
+  getOrInsert,
+  TidingsError,
+  type KeyId,
+  type Scope,
+} from "../../kernel/index.ts";
 import type { KeyCaller } from "../../operations/index.ts";
 import type { Clock, Logger, Write } from "../../ports/index.ts";
 import type { Store } from "../../store/index.ts";
@@ -25,7 +31,7 @@ interface CachedKey {
   readonly key: KeyRow;
   readonly requests_per_second: number;
   readonly read_at: number;
-  /** The cache's generation when the key was read. */
+  /** The cache's generation when the read began. A change during the read makes the entry stale. */
   readonly generation: number;
 }
 
@@ -119,22 +125,13 @@ export class KeyRing {
   }
 
   /** Looks a key up in the storage. Callers that look for the same key share one look-up. */
-  async #look(hash: string): Promise<CachedKey | undefined> {
-    const shared = this.#pending.get(hash);
-    if (shared !== undefined) return shared;
-    const reading = this.#read(hash);
-    this.#pending.set(hash, reading);
-    let found: CachedKey | undefined;
-    try {
-      found = await reading;
-    } finally {
-      // A look-up that began before a change must not be cached after it.
-      if (this.#pending.get(hash) === reading) {
-        this.#pending.delete(hash);
-        if (found !== undefined) this.#cache.set(hash, found);
-      }
-    }
-    return found;
+  #look(hash: string): Promise<CachedKey | undefined> {
+    return getOrInsert(this.#pending, hash, () => {
+      const reading = this.#read(hash).finally(() => {
+        if (this.#pending.get(hash) === reading) this.#pending.delete(hash);
+      });
+      return reading;
+    });
   }
 
   async #read(hash: string): Promise<CachedKey | undefined> {
@@ -146,7 +143,10 @@ export class KeyRing {
       (await reads.get(keyBySecretHash, [hash])) ?? (await reads.get(keyByPreviousHash, [hash]));
     const account = key && (await reads.get(accountById, [key.account_id]));
     if (key === undefined || account === undefined) return undefined;
-    return { key, requests_per_second: account.requests_per_second, read_at, generation };
+    const { requests_per_second } = account;
+    const found: CachedKey = { key, requests_per_second, read_at, generation };
+    this.#cache.set(hash, found);
+    return found;
   }
 
   /** Updates `last_used_at` in the background. A failure has no effect on the request. */
