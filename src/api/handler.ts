@@ -1,4 +1,10 @@
-import { headersByName, inQuery, TidingsError } from "../kernel/index.ts";
+import {
+  boundedCache,
+  getOrInsert,
+  headersByName,
+  inQuery,
+  TidingsError,
+} from "../kernel/index.ts";
 import {
   inputSchema,
   isGuarded,
@@ -40,11 +46,17 @@ import { decodedParams, parseQuery, tokenField, type Params } from "./requests/u
 import { noSuchRoute, problemResponse, publicError } from "./responses/problem-response.ts";
 import { ndjsonHeaders, reportLines, UnreadReports } from "./responses/report-lines.ts";
 import { encodeEvents, eventStreamHeaders } from "./responses/server-sent-events.ts";
-import { SharedDocuments } from "./responses/shared-body.ts";
+import { respondWithShared, sharedBody, type SharedBody } from "./responses/shared-body.ts";
 import { router, type Match } from "./router.ts";
 
 const maxUrl = 8192;
 const json = "application/json";
+
+/**
+ * How many documents are kept. There is one for each document and path that the API is mounted at.
+ * Express matches paths in any case, so a client can ask for more.
+ */
+const maxDocuments = 20;
 
 /** The statuses of a carrier's response that has no body (RFC 9110, sections 15.3 and 15.4). */
 const statusesWithoutBody: ReadonlySet<number> = new Set([204, 205, 304]);
@@ -62,7 +74,7 @@ export class RequestHandler implements ApiHandler {
   readonly #backend: ApiBackend;
   readonly #match: (method: string, path: string) => Match;
   readonly #log: RequestLog;
-  readonly #documents = new SharedDocuments();
+  readonly #documents = boundedCache<string, Promise<SharedBody>>(maxDocuments);
   readonly #unread = new UnreadReports();
 
   constructor(backend: ApiBackend, routes: readonly ApiRoute[]) {
@@ -147,7 +159,10 @@ export class RequestHandler implements ApiHandler {
         return this.#receiveCallback(exchange, params);
       case "document": {
         const mount = request.url.slice(0, Math.max(0, request.url.indexOf(request.path)));
-        return this.#documents.respond(exchange, operation, mount);
+        const body = await getOrInsert(this.#documents, `${operation.name} ${mount}`, async () =>
+          sharedBody(await operation.json(mount)),
+        );
+        return respondWithShared(exchange, body, json);
       }
       case "public": {
         const { status, body } = await operation.answer(this.#backend);

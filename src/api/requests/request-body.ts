@@ -69,7 +69,7 @@ export async function readJson(request: ApiRequest, options: JsonOptions): Promi
   const body = await request.body(maxBytes);
   const value = parsed(body, type, options);
   checkDepth(value, maxDepth);
-  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+  if (!isObject(value) || Array.isArray(value)) {
     throw invalid([{ pointer: "", code: "invalid_type", message: "must be a JSON object" }]);
   }
   return value as JsonObject;
@@ -153,42 +153,32 @@ export function parseJson(text: string, name: "body" | "line"): unknown {
  * map schemas would drop it silently.
  */
 export function checkDepth(value: unknown, depth: number): void {
+  const path: string[] = [];
   const errors: FieldError[] = [];
-  walk(value, depth, [], errors);
+  const walk = (of: object): void => {
+    if (path.length === depth) throw tooDeep(path);
+    if (Array.isArray(of)) {
+      for (const [i, each] of of.entries()) enter(String(i), each);
+      return;
+    }
+    // Faster than `Object.entries` for the many fields that a body may have.
+    for (const key of Object.keys(of)) enter(key, (of as JsonObject)[key]);
+  };
+  const enter = (key: string, each: unknown): void => {
+    const isForbidden = key === "__proto__";
+    if (!isForbidden && !isObject(each)) return;
+    path.push(key);
+    if (isForbidden) errors.push(unknownField(inBody(path), key));
+    else if (isObject(each)) walk(each);
+    path.pop();
+  };
+  if (isObject(value)) walk(value);
   if (errors.length > 0) throw invalid(errors.slice(0, maxErrors));
 }
 
-function walk(value: unknown, left: number, path: string[], errors: FieldError[]): void {
-  if (typeof value !== "object" || value === null) return;
-  if (left === 0) {
-    throw invalid([
-      {
-        ...inBody(path),
-        code: "too_deep",
-        message: `is nested too deeply: at most ${path.length} levels of objects and lists`,
-      },
-    ]);
-  }
-  if (Array.isArray(value)) {
-    for (const [i, each] of value.entries()) within(each, String(i), left, path, errors);
-    return;
-  }
-  // Faster than `Object.entries` for the many fields that a body may have.
-  const fields = value as JsonObject;
-  for (const key of Object.keys(fields)) within(fields[key], key, left, path, errors);
-}
+const isObject = (value: unknown): value is object => typeof value === "object" && value !== null;
 
-function within(
-  value: unknown,
-  key: string,
-  left: number,
-  path: string[],
-  errors: FieldError[],
-): void {
-  const forbidden = key === "__proto__";
-  if (!forbidden && (typeof value !== "object" || value === null)) return;
-  path.push(key);
-  if (forbidden) errors.push(unknownField(inBody(path), key));
-  else walk(value, left - 1, path, errors);
-  path.pop();
+function tooDeep(path: readonly string[]): TidingsError {
+  const message = `is nested too deeply: at most ${path.length} levels of objects and lists`;
+  return invalid([{ ...inBody(path), code: "too_deep", message }]);
 }

@@ -1,7 +1,5 @@
 /** Bodies that are the same for every client: made once, and not sent to a client that has them. */
 import { hash } from "node:crypto";
-import { boundedCache, getOrInsert } from "../../kernel/index.ts";
-import type { PublicDocument } from "../../operations/index.ts";
 import { headerOf, type ApiResponse, type Exchange } from "../http.ts";
 
 /** Bytes with their entity tag (RFC 9110, section 8.8.3). */
@@ -50,26 +48,4 @@ export function hasCurrentBody(headers: readonly string[], tag: string): boolean
     const one = each.trim();
     return one === "*" || one === tag || one === `W/${tag}`;
   });
-}
-
-/**
- * How many documents are kept. There is one for each document and path that the API is mounted at.
- * Express matches paths in any case, so a client can ask for more.
- */
-const maxDocuments = 20;
-
-/** The documents of an API, which are made at their first use. */
-export class SharedDocuments {
-  readonly #bodies = boundedCache<string, Promise<SharedBody>>(maxDocuments);
-
-  /** Responds with a document. `mount` is the path that the API is mounted at. */
-  async respond(
-    exchange: Exchange,
-    { name, json }: PublicDocument,
-    mount: string,
-  ): Promise<ApiResponse> {
-    const key = `${name} ${mount}`;
-    const body = await getOrInsert(this.#bodies, key, async () => sharedBody(await json(mount)));
-    return respondWithShared(exchange, body, "application/json");
-  }
 }
