@@ -11,11 +11,10 @@ import {
   storedKey,
   takesKey,
   type ApiRoute,
-  type Command,
+  type Change,
   type Context,
   type EventStream,
   type Guarded,
-  type Procedure,
   type Query,
   type RowProcedure,
   type SignalOperation,
@@ -192,7 +191,7 @@ export class RequestHandler implements ApiHandler {
 
   async #change(
     exchange: AuthorizedExchange,
-    operation: Command<unknown, unknown> | Procedure<unknown, unknown>,
+    operation: Change<unknown, unknown>,
   ): Promise<ApiResponse> {
     const { request, headers, route, params, caller } = exchange;
     const { limits, run } = this.#backend;
@@ -207,11 +206,7 @@ export class RequestHandler implements ApiHandler {
     const input = commandInput(inputSchema(operation, limits), body, params, query);
     const context = contextOf(exchange, key === null ? null : storedKey(caller, key));
 
-    const outcome = await run(({ executor }) =>
-      operation.kind === "command"
-        ? executor.execute(operation, input, context)
-        : executor.runProcedure(operation, input, context),
-    );
+    const outcome = await run(({ executor }) => executor.execute(operation, input, context));
     if (outcome.replayed) headers["Idempotent-Replayed"] = "true";
     if (outcome.status === 204) return { status: 204, headers, body: null };
     headers["Content-Type"] = json;

@@ -60,10 +60,7 @@ export class OperationRunner implements ScopedRunner {
     const ended = options?.tx === undefined ? undefined : store.announce(options.tx);
     try {
       const outcome = await this.#run(
-        (executor) =>
-          operation.kind === "command"
-            ? executor.execute(operation, parsed, context)
-            : executor.runProcedure(operation, parsed, context),
+        (executor) => executor.execute(operation, parsed, context),
         options?.tx,
       );
       return outcome.value;

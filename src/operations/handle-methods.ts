@@ -1,7 +1,7 @@
 import type { ById, Page } from "../kernel/index.ts";
 import type { EventStream, StreamItem, TransientItem } from "./event-stream.ts";
 import { pagePromise, type PagePromise } from "./lists/page-promise.ts";
-import type { Command, Procedure, Query, RowProcedure, SignalOperation } from "./operation.ts";
+import type { Change, Query, RowProcedure, SignalOperation } from "./operation.ts";
 
 /** Defines a method of the handles. Called once for each handle. */
 export type HandleMethod<Method = unknown> = (runner: ScopedRunner) => Method;
@@ -14,8 +14,6 @@ export type HandleTable = Readonly<
 /** The fields of an input besides its id. Without any, no value has the type. */
 type OtherFields<Input extends ById> =
   Exclude<keyof Input, "id"> extends never ? never : Omit<Input, "id">;
-
-type Change<Input, Output> = Command<Input, Output> | Procedure<Input, Output>;
 
 /** A method `(input, options)`. */
 export function command<Input, Output>(
@@ -164,7 +162,7 @@ export type WithoutId<Input> = Omit<Input, "id">;
  */
 export interface ScopedRunner {
   readonly change: <Input, Output>(
-    operation: Command<Input, Output> | Procedure<Input, Output>,
+    operation: Change<Input, Output>,
     input: unknown,
     options: CommandOptions | undefined,
   ) => Promise<Output>;

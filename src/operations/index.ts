@@ -42,6 +42,7 @@ export {
 } from "./caller.ts";
 export {
   type Call,
+  type Change,
   type CheckCall,
   type Command,
   type Context,

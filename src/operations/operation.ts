@@ -156,6 +156,9 @@ export interface Procedure<Input, Output> {
   run(steps: Steps, input: Input, call: Call): Promise<Output>;
 }
 
+/** An operation that changes data, and that an idempotency key can protect from repetition. */
+export type Change<Input, Output> = Command<Input, Output> | Procedure<Input, Output>;
+
 /**
  * A procedure for a stream of rows of any length. It holds only a few rows in memory. A row that
  * could not be parsed arrives as a `TidingsError` with the reason. Reports are yielded in the order

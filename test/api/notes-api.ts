@@ -19,6 +19,7 @@ import type {
 import type { KeyScope } from "../../src/operations/caller.ts";
 import type { EventStream, StreamEvent, StreamSources } from "../../src/operations/event-stream.ts";
 import type {
+  Change,
   Command,
   Context,
   Outcome,
@@ -330,7 +331,7 @@ export function notes(given: Partial<Limits> = {}, requests = 2): Notes {
   const unused = undefined as never;
   const executor: Awaited<ReturnType<ApiBackend["prepared"]>>["executor"] = {
     async execute<I, O>(
-      operation: Command<I, O>,
+      operation: Change<I, O>,
       input: I,
       { request_id, idempotency_key }: Context,
     ): Promise<Outcome<O>> {
@@ -359,10 +360,6 @@ export function notes(given: Partial<Limits> = {}, requests = 2): Notes {
         }
         throw error;
       }
-    },
-    async runProcedure(procedure, input) {
-      const value = await procedure.run(unused, input, unused);
-      return { status: procedure.status, value, body: JSON.stringify(value), replayed: false };
     },
     runRows: (procedure, lines) => procedure.run(unused, lines, unused),
     query: (operation, input) => operation.run(unused, input, unused, 0),

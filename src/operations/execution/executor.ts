@@ -9,6 +9,7 @@ import { authorOf } from "../caller.ts";
 import type { EventStream, OpenSources, StreamEvent } from "../event-stream.ts";
 import type {
   Call,
+  Change,
   Command,
   Context,
   ItemSteps,
@@ -62,8 +63,18 @@ export class Executor {
     this.#recentSignals = new RecentSignals(runtime.clock);
   }
 
-  /** Runs a command with parsed input. Resolves when it is committed. */
-  async execute<Input, Output>(
+  /** Runs a command or a procedure with parsed input. Resolves when it is committed. */
+  execute<Input, Output>(
+    operation: Change<Input, Output>,
+    input: Input,
+    context: Context,
+  ): Promise<Outcome<Output>> {
+    return operation.kind === "command"
+      ? this.#runCommand(operation, input, context)
+      : this.#runProcedure(operation, input, context);
+  }
+
+  async #runCommand<Input, Output>(
     command: Command<Input, Output>,
     input: Input,
     context: Context,
@@ -113,10 +124,10 @@ export class Executor {
   }
 
   /**
-   * Runs a procedure. It claims its idempotency key first. A repeated request runs the procedure
-   * again, and completed steps return their stored responses, unless the whole response was stored.
+   * A procedure claims its idempotency key first. A repeated request runs the procedure again, and
+   * completed steps return their stored responses, unless the whole response was stored.
    */
-  async runProcedure<Input, Output>(
+  async #runProcedure<Input, Output>(
     procedure: Procedure<Input, Output>,
     input: Input,
     context: Context,
