@@ -7,12 +7,14 @@ import {
   Dispatcher,
   EngineRegister,
   pools,
+  type ComparedOptions,
   type JobHandlers,
   type RunnableJobs,
 } from "../queue/index.ts";
 import { WebhookWaker } from "../webhooks/index.ts";
 import type { AwaitedWork } from "./awaited-work.ts";
 import type { EngineRuntime } from "./engine-runtime.ts";
+import type { Settings } from "./options/options.ts";
 
 /** The background work of a started engine. */
 export interface Work {
@@ -46,7 +48,13 @@ export async function startWork(
   await store.commitUnscoped((tx) => arm(tx, reapJob(tx.now)));
   await consumers.open();
   await startTransports(transports, runtime, stopDeadline);
-  const register = new EngineRegister({ store, clock, logger, locks: storage.engineLocks });
+  const register = new EngineRegister({
+    store,
+    clock,
+    logger,
+    locks: storage.engineLocks,
+    comparedOptions: comparedOptions(runtime),
+  });
   try {
     await register.start();
   } catch (error) {
@@ -76,6 +84,18 @@ export async function startWork(
       const [isIdle] = await Promise.all([dispatcher.stop(), webhookWaker.stop()]);
       await register.stop({ isIdle });
     },
+  };
+}
+
+/** Without `agents`, an engine runs no turns, and so calls no actions. */
+function comparedOptions(settings: Settings): ComparedOptions {
+  const { transports, routes, policies, quietHours, agents } = settings;
+  return {
+    transports: transports.map(({ name }) => name),
+    routes: routes.map((route) => route.transports.join(", ")),
+    policies: policies.map(({ name }) => name),
+    quietHours: quietHours === null ? [] : [`${quietHours.from} to ${quietHours.to}`],
+    ...(agents !== undefined && { actions: [...agents.actions.keys()] }),
   };
 }
 

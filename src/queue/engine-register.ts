@@ -16,9 +16,12 @@
  *   `ambiguous` until the answer arrives, which still counts, or a look-up finds the outcome.
  *   Look-ups wait until the call must have ended (`leased_until` of the attempt), whenever the
  *   lease ended.
+ *
+ * The row also names options, so that each engine can warn when a living one has others.
  */
 import {
   collection,
+  json,
   text,
   time,
   type Clock,
@@ -28,6 +31,7 @@ import {
   type Logger,
 } from "../ports/index.ts";
 import { background, scan, type Scan, type Store, type UnscopedTx } from "../store/index.ts";
+import { OptionWarnings, type ComparedOptions } from "./compare-options.ts";
 import { Follower } from "./follower.ts";
 import { pools, type Pool } from "./jobs/lane.ts";
 import { pauseAfter } from "./jobs/lease.ts";
@@ -37,6 +41,7 @@ export const engines = collection("engines", {
   /** The id of the engine's lock. */
   id: text(),
   started_at: time(),
+  options: json<ComparedOptions>(),
 });
 export const engineById = engines.key("id");
 
@@ -46,6 +51,7 @@ interface EngineRegisterOptions {
   readonly logger: Logger;
   /** Undefined if the storage has no locks of engines. The register then does nothing. */
   readonly locks: EngineLocks | undefined;
+  readonly comparedOptions: ComparedOptions;
 }
 
 /** The maximum number of engines that one check reads. */
@@ -62,10 +68,12 @@ const longestLeaseMs = 600_000;
 export class EngineRegister {
   readonly #options: EngineRegisterOptions;
   readonly #follower: Follower;
+  readonly #warnings: OptionWarnings;
   #lock: EngineLock | undefined;
 
   constructor(options: EngineRegisterOptions) {
     this.#options = options;
+    this.#warnings = new OptionWarnings({ ...options, own: options.comparedOptions });
     this.#follower = new Follower({
       ...options,
       step: async () => {
@@ -126,9 +134,11 @@ export class EngineRegister {
     const own = this.leasedBy;
     // Another engine removed the row while this one had lost its lock.
     if (own !== null && !rows.some(({ id }) => id === own)) await this.#register();
-    const others = rows.map(({ id }) => id).filter((id) => id !== this.#lock?.id);
-    if (others.length === 0) return;
-    for (const id of await this.#findGone(locks, others)) await this.#endLeases(id);
+    const others = rows.filter(({ id }) => id !== this.#lock?.id);
+    const ids = others.map(({ id }) => id);
+    const gone = ids.length === 0 ? [] : await this.#findGone(locks, ids);
+    for (const id of gone) await this.#endLeases(id);
+    this.#warnings.check(others.filter(({ id }) => !gone.includes(id)));
   }
 
   /** Returns the ids of locks that stay free for the grace period. Their engines are gone. */
@@ -180,9 +190,10 @@ export class EngineRegister {
   async #register(): Promise<void> {
     const lock = this.#lock;
     if (lock === undefined) return;
-    await this.#options.store.commitUnscoped(async (tx) => {
+    const { store, comparedOptions: options } = this.#options;
+    await store.commitUnscoped(async (tx) => {
       if ((await tx.get(engineById, [lock.id])) !== undefined) return;
-      tx.insert(engines, { id: lock.id, started_at: tx.now });
+      tx.insert(engines, { id: lock.id, started_at: tx.now, options });
     }, background);
   }
 

@@ -1,6 +1,7 @@
 export { bestClass, bestOf, type JobClass, jobClasses, pickByClass } from "./jobs/classes.ts";
 export { WakeFlag } from "./wake-flag.ts";
 export { Dispatcher } from "./dispatcher/dispatcher.ts";
+export { missingOptions, type ComparedOptions } from "./compare-options.ts";
 export { EngineRegister } from "./engine-register.ts";
 export { FailureLog } from "./failure-log.ts";
 export { Follower, type Step } from "./follower.ts";

@@ -56,7 +56,7 @@ const adaptersMayAlsoImport: Readonly<Record<string, readonly string[]>> = {
   // users import.
   web: ["accounts", "api", "index", "operations"],
   // The command line puts an engine together, as applications do. Its sample shop has the
-  // sandbox's assistant.
+  // sandbox's assistant. It compares the engines on a database as they do themselves.
   cli: [
     "adapters/entry",
     "adapters/http",
@@ -68,6 +68,7 @@ const adaptersMayAlsoImport: Readonly<Record<string, readonly string[]>> = {
     "api",
     "events",
     "operations",
+    "queue",
     "sandbox",
     "webhooks",
   ],

@@ -8,7 +8,10 @@ import pg from "pg";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { chooseDatabase } from "../../adapters/cli/database/choose.ts";
 import { explained } from "../../adapters/cli/failures.ts";
-import { TidingsError } from "../../adapters/entry.ts";
+import { MessagingEngine, TidingsError } from "../../adapters/entry.ts";
+import { sqlite } from "../../adapters/storage/sqlite/index.ts";
+import { sandbox } from "../../adapters/transport/sandbox/index.ts";
+import type { Policy } from "../../src/ports/policy.ts";
 import { Frames } from "../support/postgres/frames.ts";
 import { connectTo } from "../support/postgres/proxy.ts";
 import { database } from "../support/postgres/test-database.ts";
@@ -225,6 +228,29 @@ test("the doctor tells a backlog that an engine works on from work that nobody d
   expect(partly.output).toMatch(/! Work +1 job is overdue, the first since 1970-/);
 });
 
+test("the doctor says which engines lack a policy or a transport that others have", async () => {
+  const folder = await scratch();
+  await finished(folder, "migrate");
+  const engine = (policies: readonly Policy[]): MessagingEngine => {
+    const storage = sqlite({ file: join(folder, "tidings.db") });
+    const made = new MessagingEngine({ storage, transports: [sandbox()], policies });
+    onTestFinished(() => made.stop());
+    return made;
+  };
+  const [one, two] = [engine([]), engine([])];
+  await Promise.all([one.start(), two.start()]);
+  expect((await finished(folder, "doctor")).output).toMatch(/✓ Engines +2 engines are started\n/);
+  await two.stop();
+  expect((await finished(folder, "doctor")).output).toMatch(/✓ Engines +1 engine is started\n/);
+
+  await engine([{ name: "night_rest", evaluate: () => ({ verdict: "allow" }) }]).start();
+  const { status, output } = await finished(folder, "doctor");
+  expect(status).toBe(0);
+  expect(output).toMatch(
+    /! Engines +2 engines are started, with different options\n +Missing in the one started at 20\S+Z: policies: night_rest\n/,
+  );
+});
+
 test("the doctor compares much overdue work with much planned work in one pass", async () => {
   const folder = await scratch();
   await finished(folder, "migrate");
@@ -250,7 +276,9 @@ test("on PostgreSQL, keys, migrate and doctor work with the project's own pg", a
   expect(output).toMatch(/^tdg_live_\w+\n$/);
   expect((await finished(folder, "keys", "list", "--live", ...on)).output).toContain(" CLI ");
   const healthy = await finished(folder, "doctor", ...on);
-  expect(healthy.output).toMatch(/✓ Database +postgres.*\n✓ Times/);
+  expect(healthy.output).toMatch(
+    /✓ Database +postgres.*\n✓ Engines +no engine is started\n✓ Times/,
+  );
   expect(healthy.status).toBe(0);
 });
 

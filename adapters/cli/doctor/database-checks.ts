@@ -7,6 +7,7 @@ import { chooseDatabase, type DatabaseChoice } from "../database/choose.ts";
 import { schemaVersion, type Database } from "../database/database.ts";
 import { defaultFile } from "../database/sqlite.ts";
 import { explained, Failure } from "../failures.ts";
+import { checkEngines } from "./engine-checks.ts";
 import type { Finding } from "./finding.ts";
 
 /** Checks the database that the options name. Later checks need the earlier ones to pass. */
@@ -38,30 +39,34 @@ export async function* checkDatabase(
 }
 
 async function* checksOf(database: Database): AsyncGenerator<Finding, void> {
-  yield await checkOpening(database);
+  yield* checkOpen(database);
   yield await checkTimes(database);
   yield await checkTransports(database);
   yield await checkWork(database);
 }
 
-/** Opens the database as an engine does, which also looks for damage, and commits. */
-async function checkOpening(database: Database): Promise<Finding> {
-  const version = await schemaVersion(database);
-  const engine = new MessagingEngine({
-    storage: database.storage({ migrate: false }),
-    transports: [sandbox()],
-  });
+/** The checks that need the database to be open. */
+async function* checkOpen(database: Database): AsyncGenerator<Finding, void> {
+  const storage = database.storage({ migrate: false });
+  const engine = new MessagingEngine({ storage, transports: [sandbox()] });
   try {
-    // Reports why it cannot be opened. `health` only says that it cannot.
-    await engine.account().get();
-    // Waits for the lock of a SQLite file as long as each command does, and names it. `health`
-    // waits for less time.
-    await engine.transaction(async () => {});
-    const { status, reasons } = await engine.health();
-    if (status !== "ok") throw new Failure(reasons.map(({ message }) => message).join(" "));
+    yield await checkOpening(database, engine);
+    yield await checkEngines(database, storage);
   } finally {
     await engine.stop();
   }
+}
+
+/** Opens the database as an engine does, which also looks for damage, and commits. */
+async function checkOpening(database: Database, engine: MessagingEngine): Promise<Finding> {
+  const version = await schemaVersion(database);
+  // Reports why it cannot be opened. `health` only says that it cannot.
+  await engine.account().get();
+  // Waits for the lock of a SQLite file as long as each command does, and names it. `health`
+  // waits for less time.
+  await engine.transaction(async () => {});
+  const { status, reasons } = await engine.health();
+  if (status !== "ok") throw new Failure(reasons.map(({ message }) => message).join(" "));
   const size = database.file === undefined ? "" : `, ${sizeOf(database.file)}`;
   const text = `${database.name} is readable and writable, schema version ${version}${size}`;
   return { level: "good", topic: "Database", text };
