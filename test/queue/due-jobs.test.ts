@@ -121,6 +121,25 @@ describe.each(lightStorages)("due jobs on $name", ({ name, open }) => {
       }
     });
 
+    it("cost few reads while they are left to other engines", async () => {
+      const { due, read } = await counted(backlog);
+      const waitForOthersMs = (lane: Lane): number => (isSlow(lane) ? Infinity : 0);
+      for (let search = 0; search < 4; search++) {
+        read.ranges = 0;
+        due.noteChange();
+        const found = await due.find({
+          ...anyJob,
+          waitForOthersMs,
+          now,
+          free: 4,
+          freeIn: () => 4,
+        });
+        expect(found.map(({ key }) => key)).toEqual(["other"]);
+        expect(due.hasReadAllLanes).toBe(true);
+        expect(read.ranges).toBeLessThan(8);
+      }
+    });
+
     it("are picked by class within an account, though the carrier has room for one only", async () => {
       const mailing = Array.from({ length: 200 }, (_, n) =>
         job(`item ${n}`, "slow", now - 1_000 + n, "batch"),

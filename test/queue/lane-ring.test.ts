@@ -64,7 +64,8 @@ async function ringOf(lanes: readonly { readonly lane: Lane; readonly count: num
       const freeUnderLimit = (lane: Lane): number =>
         limitOf(lane) === undefined ? Infinity : room;
       const freeIn = (lane: Lane): number => Math.min(4, freeUnderLimit(lane));
-      return ring.read({ now, free, freeIn, freeUnderLimit, spread: 1, waitForOthersMs: () => 0 });
+      const all = { spread: 1, waitForOthersMs: () => 0, nextPick: () => 0 };
+      return ring.read({ ...all, now, free, freeIn, freeUnderLimit });
     },
   };
 }

@@ -102,7 +102,9 @@ describe("a stored text", () => {
       fc.property(lanes, lanes, (one, other) => {
         const limit = limitOf(one);
         if (limit === undefined) return;
-        expect(encodeLane(one).startsWith(limit), "A lane's text begins with its limit.").toBe(true);
+        expect(encodeLane(one).startsWith(limit), "A lane's text begins with its limit.").toBe(
+          true,
+        );
         expect(
           encodeLane(other).startsWith(limit),
           "Only the texts of lanes under a limit begin with it.",

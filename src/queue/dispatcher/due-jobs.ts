@@ -4,10 +4,10 @@ import { encodeLane, limitOf, type Lane, type Pool } from "../jobs/lane.ts";
 import { nameOf } from "../jobs/rows.ts";
 import { readByDueTime } from "./due-times.ts";
 import { LaneRing, type RingSearch } from "./lane-ring.ts";
-import { dueJob, roundRobin, type DueJob, type Room } from "./round-robin.ts";
+import { dueJob, roundRobin, type DueJob } from "./round-robin.ts";
 
 /** Which jobs one search of a pool finds. */
-export interface DueJobsSearch extends RingSearch, Room {
+export interface DueJobsSearch extends RingSearch {
   /**
    * Jobs that became due by commits of this process. If many jobs are due, the search itself may
    * not find these at once.

@@ -1,6 +1,6 @@
 import { getOrInsert } from "../../kernel/index.ts";
 import type { UnscopedReads } from "../../store/index.ts";
-import { decodeLane, groupOf, limitOf, type Lane, type Pool } from "../jobs/lane.ts";
+import { decodeLane, groupOf, limitOf, remoteOf, type Lane, type Pool } from "../jobs/lane.ts";
 import { jobsByLane, type JobRow } from "../jobs/rows.ts";
 import { dueJob, type DueJob, type Room } from "./round-robin.ts";
 
@@ -14,10 +14,8 @@ const pageSize = 16;
 /** A spread does not raise the number of jobs that are read in a lane above this. */
 const maxSpread = 256;
 
-type LaneRoom = Pick<Room, "free" | "freeIn" | "freeUnderLimit">;
-
 /** Which jobs one search reads lane by lane. */
-export interface RingSearch extends LaneRoom {
+export interface RingSearch extends Room {
   readonly now: number;
   /** How long due jobs of a lane are left to other engines, in milliseconds. */
   readonly waitForOthersMs: (lane: Lane) => number;
@@ -35,7 +33,10 @@ interface RingJobs {
   readonly lanesWithMore: readonly Lane[];
   /** One lane for each limit that was reached. The lanes under it that followed were not read. */
   readonly lanesAtLimits: readonly Lane[];
-  /** Whether each lane was read since the round began, except those under a reached limit. */
+  /**
+   * Whether each lane was read since the round began, except those under a reached limit and those
+   * of a remote that are left to other engines.
+   */
   readonly hasReadAllLanes: boolean;
 }
 
@@ -46,7 +47,7 @@ interface RingJobs {
  * Many lanes may share a limit (`limitOf`). When a search reaches it, it passes the others. From
  * then on, the lanes under this limit have a ring of their own, which goes on where it was left. A
  * round that comes to these lanes reads the next ones of this ring. So each of them is read in
- * time, even if there is little room. While there is none, they cost no reads.
+ * time, even if there is little room. While there is none, one page is read of all of them.
  */
 export class LaneRing {
   readonly #reads: UnscopedReads;
@@ -83,7 +84,7 @@ export class LaneRing {
     const found: DueJob[] = [];
     const lanesWithMore: Lane[] = [];
     const lanesAtLimits: Lane[] = [];
-    for await (const row of this.#lanes(room, lanesAtLimits)) {
+    for await (const row of this.#lanes(search, room, lanesAtLimits)) {
       const lane = decodeLane(row.lane);
       // Enters the group of the lane, even if none of its jobs is due.
       room.use(lane, 0);
@@ -102,9 +103,14 @@ export class LaneRing {
   /**
    * Yields the next lanes of the round, each as its job with the earliest due time, until the round
    * is over, the room is used up or enough pages were read. Passes the lanes under a limit that is
-   * reached, and adds one of these to `lanesAtLimits`.
+   * reached, and adds one of these to `lanesAtLimits`. Passes those of a remote that are left to
+   * other engines, too.
    */
-  async *#lanes(room: RemainingRoom, lanesAtLimits: Lane[]): AsyncGenerator<JobRow> {
+  async *#lanes(
+    { waitForOthersMs }: RingSearch,
+    room: RemainingRoom,
+    lanesAtLimits: Lane[],
+  ): AsyncGenerator<JobRow> {
     for (let page = 0; page < maxPages && !this.#all.isRoundOver; page++) {
       const ring = this.#inside ?? this.#all;
       const rows = await ring.readPage();
@@ -113,8 +119,9 @@ export class LaneRing {
         if (row.lane === ring.last) continue;
         const lane = decodeLane(row.lane);
         const limit = limitOf(lane) ?? "";
-        if (room.isReached(lane)) {
-          lanesAtLimits.push(lane);
+        const isLeft = remoteOf(lane) !== undefined && waitForOthersMs(lane) === Infinity;
+        if (isLeft || room.isReached(lane)) {
+          if (!isLeft) lanesAtLimits.push(lane);
           this.#pass(getOrInsert(this.#limited, limit, () => this.#ringUnder(limit)));
           break;
         }
@@ -164,7 +171,7 @@ export class LaneRing {
 
 /** The room that remains beside the jobs that a search has found so far. */
 class RemainingRoom {
-  readonly #room: LaneRoom;
+  readonly #room: Room;
   #startable = 0;
   /** The group that is read now. Its jobs are picked by class, so they do not limit one another. */
   #group = "";
@@ -172,7 +179,7 @@ class RemainingRoom {
   /** The jobs of all groups, by the name of their limit. */
   readonly #underLimits = new Map<string, number>();
 
-  constructor(room: LaneRoom) {
+  constructor(room: Room) {
     this.#room = room;
   }
 
