@@ -77,7 +77,7 @@ test("a person sends a reply, closes its conversation and goes on to the next on
   expect(faults.filter((each) => !each.includes("503"))).toEqual([]);
 });
 
-test.runIf(isLong)(
+longTest(
   "who undoes an assignment gives the conversation back to whom it was assigned before",
   async ({ skip }) => {
     const { shop, page, faults, id } = await openConversation(skip);
