@@ -1,4 +1,4 @@
-import { notFound } from "../kernel/index.ts";
+import { notFound, withId, type ById } from "../kernel/index.ts";
 import { keyScopes, showsNothing, type Command, type Services } from "../operations/index.ts";
 import { unscoped, type UnscopedTx } from "../store/index.ts";
 import { mintKey } from "./keys/key-commands.ts";
@@ -39,10 +39,10 @@ export const createAccount: Command<CreateAccount, CreatedAccount> = {
 };
 
 /** Changes the name, the plan or the time zone of an account. */
-export const updateAccount: Command<UpdateAccount, Account> = {
+export const updateAccount: Command<UpdateAccount & ById, Account> = {
   kind: "command",
   name: "accounts.update",
-  input: () => updateAccountSchema,
+  input: () => withId(updateAccountSchema, "The id of the account."),
   status: 200,
   shows: showsNothing,
   survivesReset: true,

@@ -1,14 +1,6 @@
 /** Accounts and their plans: the schemas of the API. */
 import * as z from "zod";
-import {
-  ids,
-  isTimeZone,
-  name,
-  reference,
-  text,
-  timestamp,
-  type AccountId,
-} from "../kernel/index.ts";
+import { ids, isTimeZone, name, text, timestamp, type AccountId } from "../kernel/index.ts";
 import { apiKeyWithSecretSchema, type ApiKeyWithSecret } from "./keys/key-types.ts";
 
 /** A plan of the host application: how many requests each API key may make. */
@@ -128,8 +120,6 @@ export const createAccountSchema = z
 
 /** Changes to an account. An absent field keeps its value. */
 export interface UpdateAccount {
-  /** The id of the account. */
-  readonly id: string;
   /** The name of the account, up to 200 characters. */
   readonly name?: string | undefined;
   /**
@@ -146,7 +136,6 @@ export interface UpdateAccount {
 
 export const updateAccountSchema = z
   .strictObject({
-    id: reference,
     name: name(200).optional(),
     plan: planField.optional(),
     time_zone: timeZoneField.nullable().optional(),

@@ -10,10 +10,7 @@ export function agentDefinitionOf(given: CreateAgent): AgentDefinition {
 }
 
 /** Applies a change. Absent fields keep their values, also within objects. Null removes a field. */
-export function changedDefinition(
-  before: AgentDefinition,
-  change: Omit<UpdateAgent, "id">,
-): AgentDefinition {
+export function changedDefinition(before: AgentDefinition, change: UpdateAgent): AgentDefinition {
   const {
     enabled: _,
     persona,

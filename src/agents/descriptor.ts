@@ -333,12 +333,7 @@ const agentHandles = {
     ),
     approve: method(
       ({ change }) =>
-        (
-          id: string,
-          run_id: string,
-          decision: Omit<ApproveRun, "id" | "run_id">,
-          options?: CommandOptions,
-        ) =>
+        (id: string, run_id: string, decision: ApproveRun, options?: CommandOptions) =>
           change(approveRun, inputWith({ id, run_id }, decision), options),
     ),
   },

@@ -23,6 +23,8 @@ import {
   mediums,
   minuteMs,
   TidingsError,
+  withId,
+  type ById,
   type FieldError,
 } from "../kernel/index.ts";
 import type { Command, Services } from "../operations/index.ts";
@@ -49,10 +51,10 @@ import { beginRun } from "./runs/write-run.ts";
  * conversation without a handler is assigned to the agent, which also answers the contact's
  * unanswered messages.
  */
-export const triggerAgent: Command<TriggerAgent, Run> = {
+export const triggerAgent: Command<TriggerAgent & ById, Run> = {
   kind: "command",
   name: "agents.trigger",
-  input: () => triggerAgentSchema,
+  input: () => withId(triggerAgentSchema, "The id of the agent. It must be enabled."),
   status: 202,
   // An error may name members of the input, which can be anything.
   shows: ({ contact_id, conversation_id = null }, run) => run?.id ?? contact_id ?? conversation_id,

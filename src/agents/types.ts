@@ -7,7 +7,6 @@ import {
   ids,
   name,
   playbookReference,
-  reference,
   senderAddress,
   text,
   timestamp,
@@ -246,8 +245,6 @@ export const createAgentSchema = (limits: Limits) => {
 
 /** Absent fields keep their values, also within objects. Lists are replaced as a whole. */
 export interface UpdateAgent extends AgentInput {
-  /** The id of the agent. */
-  readonly id: string;
   /** The agent's name, at most 200 characters. Visitors see it on webchat. */
   readonly name?: string | undefined;
   /** The channels that the agent answers on. At least one. */
@@ -263,5 +260,5 @@ export const updateAgentSchema = (limits: Limits) =>
   z
     .strictObject(agentFields(limits))
     .partial()
-    .extend({ id: reference, enabled: z.boolean().optional() })
+    .extend({ enabled: z.boolean().optional() })
     .meta({ id: "UpdateAgent" });

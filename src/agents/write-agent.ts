@@ -1,4 +1,11 @@
-import { byIdSchema, invalid, TidingsError, type ById, type FieldError } from "../kernel/index.ts";
+import {
+  byIdSchema,
+  invalid,
+  TidingsError,
+  withId,
+  type ById,
+  type FieldError,
+} from "../kernel/index.ts";
 import {
   canonicalJson,
   freeOrdinal,
@@ -52,10 +59,10 @@ export const createAgent: Command<CreateAgent, Agent> = {
  * Creates a new version of an agent. Its current conversations keep the version that they started
  * with.
  */
-export const updateAgent: Command<UpdateAgent, Agent> = {
+export const updateAgent: Command<UpdateAgent & ById, Agent> = {
   kind: "command",
   name: "agents.update",
-  input: updateAgentSchema,
+  input: (limits) => withId(updateAgentSchema(limits), "The id of the agent."),
   status: 200,
   shows: showsOutput,
   async run(tx, { id, ...change }, call) {

@@ -1,26 +1,39 @@
 import {
+  consentMediumSchema,
   contactToChange,
   identitiesOfContact,
   maxIdentities,
   setConsent,
   setConsentSchema,
   type Consent,
+  type ConsentMedium,
   type Consents,
   type SetConsent,
 } from "../contacts/index.ts";
 import { changeConversation, currentConversation } from "../conversations/index.ts";
-import { invalid, mediums } from "../kernel/index.ts";
+import { invalid, mediums, pathField, withPath, type ById } from "../kernel/index.ts";
 import type { Command } from "../operations/index.ts";
 import { consentResource } from "./show.ts";
+
+interface OfMedium extends ById {
+  readonly medium: ConsentMedium;
+}
 
 /**
  * Opts all of a contact's addresses on a medium in or out. This also clears a suspected opt-out in
  * its current conversations.
  */
-export const changeConsent: Command<SetConsent, Consents> = {
+export const changeConsent: Command<SetConsent & OfMedium, Consents> = {
   kind: "command",
   name: "contacts.setConsent",
-  input: () => setConsentSchema,
+  input: () =>
+    withPath(setConsentSchema, {
+      id: pathField("The id of the contact."),
+      medium: consentMediumSchema.meta({
+        description:
+          "The medium whose addresses change. `text` is SMS and MMS, `all` is every medium.",
+      }),
+    }),
   status: 200,
   shows: ({ id }) => id,
   async run(tx, { id, medium, status, detail = null }, { services }) {

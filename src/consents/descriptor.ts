@@ -44,12 +44,7 @@ const consentHandles = {
     consents: queryById(getConsents),
     setConsent: method(
       ({ change }) =>
-        (
-          id: string,
-          medium: ConsentMedium,
-          input: Omit<SetConsent, "id" | "medium">,
-          options?: CommandOptions,
-        ) =>
+        (id: string, medium: ConsentMedium, input: SetConsent, options?: CommandOptions) =>
           change(changeConsent, inputWith({ id, medium }, input), options),
     ),
   },

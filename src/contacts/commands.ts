@@ -1,6 +1,6 @@
 import type { KeyObject } from "node:crypto";
 import { appendEvent } from "../events/index.ts";
-import { definedFields } from "../kernel/index.ts";
+import { definedFields, withId, type ById } from "../kernel/index.ts";
 import { hasChanges, showsOutput, type Command } from "../operations/index.ts";
 import type { Tx } from "../store/index.ts";
 import { contactUpdated } from "./events.ts";
@@ -45,10 +45,10 @@ export const createContact: Command<CreateContact, Contact> = {
 };
 
 /** Updates the given fields of a contact. If nothing differs, it writes nothing. */
-export const updateContact: Command<UpdateContact, Contact> = {
+export const updateContact: Command<UpdateContact & ById, Contact> = {
   kind: "command",
   name: "contacts.update",
-  input: updateContactSchema,
+  input: (limits) => withId(updateContactSchema(limits), "The id of the contact."),
   status: 200,
   shows: showsOutput,
   async run(tx, { id, ...change }, { services }) {

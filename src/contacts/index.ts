@@ -23,6 +23,7 @@ export {
   type Consent,
   type ConsentEvidence,
   type ConsentMedium,
+  consentMediumSchema,
   type Consents,
   type ConsentSource,
   type ConsentStatus,

@@ -128,8 +128,6 @@ export interface ContactChanges {
 
 /** Changes to a contact. An absent field keeps its value. */
 export interface UpdateContact extends ContactChanges {
-  /** The id of the contact. */
-  readonly id: string;
   /**
    * The phone number: `+` and 7 to 15 digits (E.164). Only one contact can have it. The number that
    * it replaces belongs to no contact, and messages that wait to go there fail. Null clears the
@@ -139,7 +137,7 @@ export interface UpdateContact extends ContactChanges {
 }
 
 export const updateContactSchema = (limits: Limits) =>
-  z.strictObject({ id: reference, ...changeFields(limits) }).meta({ id: "UpdateContact" });
+  z.strictObject({ ...changeFields(limits) }).meta({ id: "UpdateContact" });
 
 /** The filters that lists and searches of contacts share. A contact must pass all of them. */
 export interface ContactFilters {

@@ -1,5 +1,5 @@
 import { createContactFor, findRecipient } from "../contacts/index.ts";
-import { byIdSchema, invalid, millis, type ById } from "../kernel/index.ts";
+import { byIdSchema, invalid, millis, withId, type ById } from "../kernel/index.ts";
 import {
   defineHook,
   personOf,
@@ -60,10 +60,10 @@ interface ReopenedConversation {
 }
 
 /** Opens, snoozes or closes a conversation, or changes its other fields. */
-export const updateConversation: Command<UpdateConversation, Conversation> = {
+export const updateConversation: Command<UpdateConversation & ById, Conversation> = {
   kind: "command",
   name: "conversations.update",
-  input: updateConversationSchema,
+  input: (limits) => withId(updateConversationSchema(limits), "The id of the conversation."),
   status: 200,
   shows: showsOutput,
   async run(tx, { id, priority, metadata, opt_out_suspected, ...input }, { services }) {
@@ -149,10 +149,10 @@ async function change(
 }
 
 /** Adds a note. The contact never sees it. */
-export const addNote: Command<AddNote, Note> = {
+export const addNote: Command<AddNote & ById, Note> = {
   kind: "command",
   name: "conversations.addNote",
-  input: () => addNoteSchema,
+  input: () => withId(addNoteSchema, "The id of the conversation."),
   status: 201,
   shows: showsOutput,
   async run(tx, { id, body, author_id }, { caller }) {

@@ -118,8 +118,6 @@ export const openConversationSchema = z
 
 /** Changes to a conversation. An absent field keeps its value. */
 export interface UpdateConversation {
-  /** The id of the conversation. */
-  readonly id: string;
   /** The new status. A closed conversation can be opened unless a newer one has replaced it. */
   readonly status?: ConversationStatus | undefined;
   /**
@@ -138,7 +136,6 @@ export interface UpdateConversation {
 export const updateConversationSchema = (limits: Limits) =>
   z
     .strictObject({
-      id: reference,
       status: conversationStatusSchema.optional(),
       snoozed_until: instant.optional(),
       priority: prioritySchema.optional(),
@@ -191,8 +188,6 @@ export const labelConversationSchema = z
 
 /** Why a conversation is handed off to people. The event `conversation.handoff` repeats it. */
 export interface HandOffConversation {
-  /** The id of the conversation. */
-  readonly id: string;
   /** The reason, at most 200 characters. */
   readonly reason: string;
   /** What the person who takes over should know, at most 2,000 characters. */
@@ -201,7 +196,6 @@ export interface HandOffConversation {
 
 export const handOffConversationSchema = z
   .strictObject({
-    id: reference,
     reason: name(200),
     summary: text(2_000).optional(),
   })
@@ -219,8 +213,6 @@ export const threadQuerySchema = z
 
 /** A note to add to a conversation. The contact never sees it. */
 export interface AddNote {
-  /** The id of the conversation. */
-  readonly id: string;
   /** The text, at most 10,000 characters. */
   readonly body: string;
   /** The id that the host application uses for the author. */
@@ -229,7 +221,6 @@ export interface AddNote {
 
 export const addNoteSchema = z
   .strictObject({
-    id: reference,
     body: name(10_000),
     author_id: person.optional(),
   })

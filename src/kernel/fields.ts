@@ -240,6 +240,32 @@ export interface ById {
 
 export const byIdSchema = z.strictObject({ id: reference }).meta({ interface: "ById" });
 
+/**
+ * Adds the fields that are in the path of a route to the schema of an input. In process, they are
+ * arguments of their own, so the type of the input does not have them.
+ */
+export function withPath<Input extends z.ZodObject, Path extends z.ZodRawShape>(
+  input: Input,
+  path: Path,
+): z.ZodType<z.output<Input> & z.output<z.ZodObject<Path>>> {
+  const whole = input.safeExtend(path).meta({ ...input.meta() });
+  // The cast is safe: the compiler cannot compute the fields of a shape that it does not know.
+  return whole as z.ZodType as z.ZodType<z.output<Input> & z.output<z.ZodObject<Path>>>;
+}
+
+/** A field in the path of a route. `about` is its description in the OpenAPI document. */
+export function pathField(about: string): typeof reference {
+  return reference.meta({ description: about });
+}
+
+/** Adds the id of a resource to the schema of an input. `about` is its description. */
+export function withId<Input extends z.ZodObject>(
+  input: Input,
+  about: string,
+): z.ZodType<z.output<Input> & ById> {
+  return withPath(input, { id: pathField(about) });
+}
+
 /** The author of a message or a note. */
 export interface Author {
   /**

@@ -55,10 +55,13 @@ export {
   queryInteger,
   readonlyList,
   recipientSchema,
+  pathField,
   reference,
   senderAddress,
   text,
   timestamp,
+  withId,
+  withPath,
   webUrl,
   wholeRecord,
 } from "./fields.ts";

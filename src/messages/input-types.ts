@@ -155,8 +155,6 @@ export const batchMessageSchema = (limits: Limits) =>
 
 /** Changes to a scheduled message. An absent field keeps its value. */
 export interface EditMessage {
-  /** The id of the message. */
-  readonly id: string;
   /** The new text, by default at most 1,600 characters. May be empty if there is media. */
   readonly body?: string | undefined;
   /** The new files, by default at most 10. They replace all existing files. */
@@ -174,7 +172,6 @@ export const editMessageSchema = (limits: Limits) => {
   const { body, media, metadata } = contentFields(limits);
   return z
     .strictObject({
-      id: reference,
       body: body.optional(),
       media: media.optional(),
       send_at: instant.optional(),
@@ -240,8 +237,6 @@ const recipientAddress = /^(?:\+[1-9]\d{6,14}|\d{3,8}|visitor:[0-9A-Z]{26})$/;
  * opt-outs and scheduled messages.
  */
 export interface Reply {
-  /** The id of the conversation. */
-  readonly id: string;
   /** The text, by default at most 1,600 characters. May be empty if there is media. */
   readonly body: string;
   /** Files to send with the text, by default at most 10. On `text`, it is then sent as MMS. */
@@ -262,7 +257,6 @@ export const replySchema = (limits: Limits) => {
   const { body, media } = contentFields(limits);
   return z
     .strictObject({
-      id: reference,
       body,
       media: media.optional(),
       from: senderAddress.optional(),

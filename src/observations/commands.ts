@@ -4,6 +4,8 @@ import {
   invalid,
   millis,
   notFound,
+  withId,
+  type ById,
   type ContactId,
   type ConversationId,
   type FieldError,
@@ -28,10 +30,10 @@ import {
 } from "./types.ts";
 
 /** Adds an observation about a contact. */
-export const addObservation: Command<AddObservation, Observation> = {
+export const addObservation: Command<AddObservation & ById, Observation> = {
   kind: "command",
   name: "contacts.addObservation",
-  input: () => addObservationSchema,
+  input: () => withId(addObservationSchema, "The id of the contact."),
   status: 201,
   shows: showsOutput,
   async run(tx, { id, content, kind, source = "api", confidence = null, ...options }) {

@@ -56,8 +56,6 @@ export const observationSchema = z
 
 /** A fact to record about a contact. */
 export interface AddObservation {
-  /** The id of the contact. */
-  readonly id: string;
   /** The fact, in words: at most 2,000 characters. */
   readonly content: string;
   /** The kind of observation, at most 64 characters. The host application chooses the names. */
@@ -79,7 +77,6 @@ export interface AddObservation {
 
 export const addObservationSchema = z
   .strictObject({
-    id: reference,
     content: name(2_000),
     kind: name(64).meta({ examples: ["preference"] }),
     source: z.enum(["human", "api"]).optional().meta({ default: "api" }),

@@ -153,9 +153,6 @@ export interface StreamOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The input of an operation without the id, which is a separate argument of the method. */
-export type WithoutId<Input> = Omit<Input, "id">;
-
 /**
  * Runs operations of the host application in one account and mode. It parses the inputs, so their
  * types are unknown here.

@@ -58,7 +58,6 @@ export {
   type Steps,
 } from "./operation.ts";
 export {
-  type WithoutId,
   command,
   commandById,
   commandByIdAndInput,

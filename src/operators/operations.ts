@@ -1,4 +1,4 @@
-import { byIdSchema, iso, notFound, type ById } from "../kernel/index.ts";
+import { byIdSchema, iso, notFound, withPath, type ById } from "../kernel/index.ts";
 import {
   freeOrdinal,
   listQuery,
@@ -7,7 +7,7 @@ import {
   type Query,
 } from "../operations/index.ts";
 import { operatorById, operatorByOrdinal, operators, type OperatorRow } from "./rows.ts";
-import { saveOperatorSchema, type Operator, type SaveOperator } from "./types.ts";
+import { operatorId, saveOperatorSchema, type Operator, type SaveOperator } from "./types.ts";
 
 const maxOperators = 1_000;
 
@@ -35,10 +35,16 @@ export const getOperator: Query<ById, Operator> = {
 };
 
 /** Adds an operator, or replaces the data of the one with this id. */
-export const saveOperator: Command<SaveOperator, Operator> = {
+export const saveOperator: Command<SaveOperator & ById, Operator> = {
   kind: "command",
   name: "operators.save",
-  input: () => saveOperatorSchema,
+  input: () =>
+    withPath(saveOperatorSchema, {
+      id: operatorId.meta({
+        description:
+          "The host application's id of the person, at most 200 characters. Not `.` or `..`.",
+      }),
+    }),
   status: 200,
   shows: showsNothing,
   survivesReset: true,

@@ -6,7 +6,7 @@ import { name, timestamp, webUrl } from "../kernel/index.ts";
  * The id that the host application uses for one of its people. It is a segment of a URL's path.
  * HTTP clients remove the segments `.` and `..`, also when they are percent-encoded.
  */
-const operatorId = name(200)
+export const operatorId = name(200)
   .refine((id) => id !== "." && id !== "..", {
     error: "must not be . or .., which cannot be a part of a URL's path",
   })
@@ -41,8 +41,6 @@ export const operatorSchema = z
 
 /** An operator to add, or the new data of one. */
 export interface SaveOperator {
-  /** The host application's id of the person, at most 200 characters. Not `.` or `..`. */
-  readonly id: string;
   /** The name that colleagues and webchat visitors see, at most 200 characters. */
   readonly name: string;
   /** The http or https URL of a picture. By default there is none. */
@@ -51,7 +49,6 @@ export interface SaveOperator {
 
 export const saveOperatorSchema = z
   .strictObject({
-    id: operatorId,
     name: name(200),
     avatar_url: webUrl.nullable().optional(),
   })

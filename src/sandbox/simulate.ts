@@ -6,7 +6,16 @@ import {
   type Contact,
 } from "../contacts/index.ts";
 import { appendEvent, eventResource, type EventEnvelope } from "../events/index.ts";
-import { invalid, millis, noInput, notFound, TidingsError, type Scope } from "../kernel/index.ts";
+import {
+  invalid,
+  millis,
+  noInput,
+  notFound,
+  TidingsError,
+  withId,
+  type ById,
+  type Scope,
+} from "../kernel/index.ts";
 import {
   applyReceipts,
   attemptsOfMessage,
@@ -175,10 +184,10 @@ async function contactOf(tx: Tx, services: Services, id: string): Promise<Contac
  * Sends a webhook one sample event, even if the webhook is paused or disabled. The event is not
  * appended to the log of events, so no other subscriber receives it.
  */
-export const testWebhook: Command<TestWebhook, Delivery> = {
+export const testWebhook: Command<TestWebhook & ById, Delivery> = {
   kind: "command",
   name: "webhooks.test",
-  input: () => testWebhookSchema,
+  input: () => withId(testWebhookSchema, "The id of the webhook."),
   status: 202,
   shows: showsOutput,
   async run(tx, { id, type }) {

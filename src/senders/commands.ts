@@ -3,6 +3,7 @@ import {
   invalid,
   notFound,
   TidingsError,
+  withId,
   type ById,
   type Channel,
   type Mode,
@@ -71,10 +72,10 @@ export const createSender: Command<CreateSender, Sender> = {
 };
 
 /** Changes a sender's channels or throttle, or whether it is a default or in the pool. */
-export const updateSender: Command<UpdateSender, Sender> = {
+export const updateSender: Command<UpdateSender & ById, Sender> = {
   kind: "command",
   name: "senders.update",
-  input: () => updateSenderSchema,
+  input: () => withId(updateSenderSchema, "The id of the sender."),
   status: 200,
   shows: showsNothing,
   survivesReset: true,

@@ -114,8 +114,6 @@ export const createSenderSchema = z
 
 /** Changes to a sender. An absent field keeps its value. */
 export interface UpdateSender {
-  /** The id of the sender. */
-  readonly id: string;
   /**
    * The channels that the sender sends on and receives on. Its transport supports them. Replaces
    * all channels of the sender.
@@ -145,7 +143,6 @@ export interface UpdateSender {
 
 export const updateSenderSchema = z
   .strictObject({
-    id: reference,
     channels: channels.optional(),
     default: z.boolean().optional(),
     pool: z.boolean().optional(),

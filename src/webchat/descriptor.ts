@@ -9,7 +9,6 @@ import {
   type StreamItem,
   type StreamOptions,
   type TransientItem,
-  type WithoutId,
 } from "../operations/index.ts";
 import { mail, mailboxes, webchatSessions } from "./rows.ts";
 import { openWebchatSession } from "./sessions/open-session.ts";
@@ -140,7 +139,7 @@ const webchatHandles = {
     ),
     stream: method(
       ({ open }) =>
-        (id: string, input: WithoutId<VisitorStream> = {}, options?: StreamOptions) =>
+        (id: string, input: VisitorStream = {}, options?: StreamOptions) =>
           open(webchatStream, inputWith({ id }, input), messageOf, options),
     ),
     signals: method(
@@ -152,7 +151,7 @@ const webchatHandles = {
   conversations: {
     typing: method(
       ({ signal }) =>
-        (id: string, input: WithoutId<ShowTyping> = {}) =>
+        (id: string, input: ShowTyping = {}) =>
           signal(showTyping, inputWith({ id }, input)),
     ),
     watchTyping: method(

@@ -59,8 +59,6 @@ export const webchatMessageSchema = z
 
 /** A message from a visitor. */
 export interface VisitorMessage {
-  /** The id of the session. */
-  readonly id: string;
   /** The text. */
   readonly body: string;
   /** An id that the browser chooses. A repeated id creates no second message. */
@@ -70,7 +68,6 @@ export interface VisitorMessage {
 export const visitorMessageSchema = (limits: Limits) =>
   z
     .strictObject({
-      id: reference,
       body: text(limits.messageCharacters).min(1),
       client_id: z
         .string()
@@ -81,8 +78,6 @@ export const visitorMessageSchema = (limits: Limits) =>
 
 /** Reports that a message was delivered or read in the visitor's browser. */
 export interface VisitorMark {
-  /** The id of the session. */
-  readonly id: string;
   /** The message to the visitor. */
   readonly message_id: string;
   /** `delivered`: the browser has the message. `read`: the visitor has read it. */
@@ -91,7 +86,6 @@ export interface VisitorMark {
 
 export const visitorMarkSchema = z
   .strictObject({
-    id: reference,
     message_id: reference,
     mark: z.enum(["delivered", "read"]),
   })
@@ -99,8 +93,6 @@ export const visitorMarkSchema = z
 
 /** A visitor's stream of messages. */
 export interface VisitorStream {
-  /** The id of the session. */
-  readonly id: string;
   /**
    * Continues after this event. By default the stream starts with the messages since the session
    * was opened.
@@ -110,7 +102,6 @@ export interface VisitorStream {
 
 export const visitorStreamSchema = z
   .strictObject({
-    id: reference,
     last_event_id: z
       .string()
       .regex(/^\d{1,15}$/, { error: "must be the id of an event of this stream" })

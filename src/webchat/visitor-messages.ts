@@ -1,4 +1,11 @@
-import { admitOneMore, notFound, TidingsError, ulidOf } from "../kernel/index.ts";
+import {
+  admitOneMore,
+  notFound,
+  TidingsError,
+  ulidOf,
+  withId,
+  type ById,
+} from "../kernel/index.ts";
 import {
   applyReceipts,
   attemptsOfMessage,
@@ -29,10 +36,10 @@ import {
 } from "./types.ts";
 
 /** Receives a visitor's message like an inbound message of any carrier. */
-export const receiveWebchatMessage: Command<VisitorMessage, WebchatMessage> = {
+export const receiveWebchatMessage: Command<VisitorMessage & ById, WebchatMessage> = {
   kind: "command",
   name: "webchat.sendAsVisitor",
-  input: visitorMessageSchema,
+  input: (limits) => withId(visitorMessageSchema(limits), "The id of the session."),
   status: 201,
   shows: showsOutput,
   async run(tx, { id, body, client_id }, { services }) {
@@ -73,10 +80,10 @@ const limit = { max: 20, windowMs: 10_000 };
 const maxMarked = 100;
 
 /** Records that the visitor's browser has a message, or that the visitor has read it. */
-export const markWebchatMessage: Command<VisitorMark, void> = {
+export const markWebchatMessage: Command<VisitorMark & ById, void> = {
   kind: "command",
   name: "webchat.mark",
-  input: () => visitorMarkSchema,
+  input: () => withId(visitorMarkSchema, "The id of the session."),
   status: 204,
   shows: showsNothing,
   // An anonymous visitor could fill the database with stored responses.
@@ -94,10 +101,10 @@ export const markWebchatMessage: Command<VisitorMark, void> = {
  * after the session's `begins_after` count as delivered, or those after a lower number with which
  * the browser first connects. Returns whether more messages remain to be marked.
  */
-export const markWebchatMail: Command<VisitorStream, boolean> = {
+export const markWebchatMail: Command<VisitorStream & ById, boolean> = {
   kind: "command",
   name: "webchat.mail.mark",
-  input: () => visitorStreamSchema,
+  input: () => withId(visitorStreamSchema, "The id of the session."),
   status: 200,
   shows: showsNothing,
   async run(tx, { id, last_event_id }, { services }) {

@@ -1,5 +1,5 @@
 import { defaultGraceSeconds } from "../accounts/index.ts";
-import { byIdSchema, invalid, notFound, TidingsError, type ById } from "../kernel/index.ts";
+import { byIdSchema, invalid, notFound, TidingsError, withId, type ById } from "../kernel/index.ts";
 import { freeOrdinal, showsNothing, type Call, type Command } from "../operations/index.ts";
 import { checkUrl, type Seen } from "../ports/index.ts";
 import { arm, disarm } from "../queue/index.ts";
@@ -76,10 +76,10 @@ export const createWebhook: Command<CreateWebhook, WebhookWithSecret> = {
  * ordering, a new URL gets the first pending delivery at once, because all others wait for it, or
  * as soon as an attempt at the old URL that is under way has failed.
  */
-export const updateWebhook: Command<UpdateWebhook, Webhook> = {
+export const updateWebhook: Command<UpdateWebhook & ById, Webhook> = {
   kind: "command",
   name: "webhooks.update",
-  input: () => updateWebhookSchema,
+  input: () => withId(updateWebhookSchema, "The id of the webhook."),
   status: 200,
   shows: showsNothing,
   survivesReset: true,
@@ -113,10 +113,10 @@ export const updateWebhook: Command<UpdateWebhook, Webhook> = {
  * Gives a webhook a new secret. The replaced secret also signs until the grace period ends. The one
  * before it stops signing at once.
  */
-export const rotateWebhookSecret: Command<RotateWebhookSecret, WebhookWithSecret> = {
+export const rotateWebhookSecret: Command<RotateWebhookSecret & ById, WebhookWithSecret> = {
   kind: "command",
   name: "webhooks.rotateSecret",
-  input: () => rotateWebhookSecretSchema,
+  input: () => withId(rotateWebhookSecretSchema, "The id of the webhook."),
   status: 200,
   shows: showsNothing,
   survivesReset: true,

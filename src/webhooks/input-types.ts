@@ -66,8 +66,6 @@ export const createWebhookSchema = z
 
 /** Changes to a webhook. An absent field keeps its value. */
 export interface UpdateWebhook {
-  /** The id of the webhook. */
-  readonly id: string;
   /**
    * An https URL with a public host, at most 2,048 characters when it is percent-encoded. The
    * sandbox also accepts http.
@@ -93,7 +91,6 @@ export interface UpdateWebhook {
 
 export const updateWebhookSchema = z
   .strictObject({
-    id: reference,
     url: url.optional(),
     events: events.optional(),
     headers: headers.optional(),
@@ -105,8 +102,6 @@ export const updateWebhookSchema = z
 
 /** The rotation of a webhook's secret. */
 export interface RotateWebhookSecret {
-  /** The id of the webhook. */
-  readonly id: string;
   /**
    * For how many seconds the old secret still signs: at most 604,800, which is 7 days. 0 ends it at
    * once.
@@ -117,15 +112,12 @@ export interface RotateWebhookSecret {
 
 export const rotateWebhookSecretSchema = z
   .strictObject({
-    id: reference,
     grace_seconds: z.int().min(0).max(604_800).optional().meta({ default: defaultGraceSeconds }),
   })
   .meta({ id: "RotateWebhookSecret" });
 
 /** A sample event for a webhook. */
 export interface TestWebhook {
-  /** The id of the webhook. */
-  readonly id: string;
   /**
    * The type of the sample event. By default the first type that matches the webhook's `events`.
    */
@@ -134,7 +126,6 @@ export interface TestWebhook {
 
 export const testWebhookSchema = z
   .strictObject({
-    id: reference,
     type: eventTypeSchema.optional(),
   })
   .meta({ id: "TestWebhook" });

@@ -1,4 +1,4 @@
-import { byIdSchema, notFound, type ById, type Page } from "../kernel/index.ts";
+import { byIdSchema, notFound, withId, type ById, type Page } from "../kernel/index.ts";
 import { listQuery, shownPage, type Query } from "../operations/index.ts";
 import type { KeyValue } from "../ports/index.ts";
 import { scanAcross, type Reads } from "../store/index.ts";
@@ -64,10 +64,10 @@ export const listWebhooks = listQuery({
 });
 
 /** Returns the newest first. Without a status, the ranges of all statuses are merged. */
-export const listDeliveries: Query<ListDeliveries, Page<DeliveryWithAttempts>> = {
+export const listDeliveries: Query<ListDeliveries & ById, Page<DeliveryWithAttempts>> = {
   kind: "query",
   name: "webhooks.deliveries",
-  input: () => listDeliveriesSchema,
+  input: () => withId(listDeliveriesSchema, "The id of the webhook."),
   async run(reads, { limit, cursor, ...filters }, call, now) {
     const { id, status, event_type } = filters;
     const webhook = await requireWebhook(reads, id);

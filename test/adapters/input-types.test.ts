@@ -1,5 +1,6 @@
 import type {
   Agent,
+  ApproveRun,
   Author,
   Channel,
   Consent,
@@ -10,6 +11,7 @@ import type {
   ContactSentiment,
   Conversation,
   Json,
+  ListRuns,
   Medium,
   Message,
   MessagingEngine,
@@ -19,8 +21,10 @@ import type {
   PolicyContact,
   PolicyFacts,
   PolicyMessage,
+  Reply,
   ScoredMessage,
   UpdateAgent,
+  UpdateContact,
   UpdatePlaybook,
   Usage,
   UsageCount,
@@ -69,12 +73,8 @@ test("inputs take constant lists", () => {
 });
 
 test("updates take what an agent and a playbook have, so that a list can get one more item", () => {
-  expectTypeOf<Pick<Agent, "handoff" | "guidelines" | "knowledge">>().toExtend<
-    Omit<UpdateAgent, "id">
-  >();
-  expectTypeOf<Pick<Playbook, "slots" | "steps" | "trigger">>().toExtend<
-    Omit<UpdatePlaybook, "id">
-  >();
+  expectTypeOf<Pick<Agent, "handoff" | "guidelines" | "knowledge">>().toExtend<UpdateAgent>();
+  expectTypeOf<Pick<Playbook, "slots" | "steps" | "trigger">>().toExtend<UpdatePlaybook>();
 });
 
 test("inputs take the ids of playbooks from a user's own table, which are strings there", () => {
@@ -82,6 +82,15 @@ test("inputs take the ids of playbooks from a user's own table, which are string
   expectTypeOf<string[]>().toExtend<UpdateAgent["playbook_ids"]>();
   expectTypeOf<string>().toExtend<Call<PlaybookStepInput>["playbook_id"]>();
   expectTypeOf<Call<Playbook["steps"][number]>["playbook_id"]>().toEqualTypeOf<`pb_${string}`>();
+});
+
+test("a function that passes on changes, filters or a decision names their type", () => {
+  type Taken<Method extends (...args: never) => unknown> = Parameters<Method>[1];
+  type Engine = MessagingEngine;
+  expectTypeOf<Taken<Engine["contacts"]["update"]>>().toEqualTypeOf<UpdateContact>();
+  expectTypeOf<Taken<Engine["conversations"]["reply"]>>().toEqualTypeOf<Reply>();
+  expectTypeOf<Taken<Engine["agents"]["runs"]>>().toEqualTypeOf<ListRuns | undefined>();
+  expectTypeOf<Parameters<Engine["agents"]["approve"]>[2]>().toEqualTypeOf<ApproveRun>();
 });
 
 /** A function that takes one field of a resource names its type, as an editor shows it. */

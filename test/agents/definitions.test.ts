@@ -54,10 +54,9 @@ const defaults = {
   fallback_text: "Thank you for your message. We will get back to you as soon as we can.",
 };
 
-type Change = Omit<UpdateAgent, "id">;
 type Definition = Omit<Agent, "id" | "version" | "created_at" | "updated_at">;
 
-const changes: fc.Arbitrary<Change> = fc.record(
+const changes: fc.Arbitrary<UpdateAgent> = fc.record(
   {
     name: fc.constantFrom("Ada", "Bo"),
     enabled: fc.boolean(),
@@ -84,7 +83,7 @@ const changes: fc.Arbitrary<Change> = fc.record(
 );
 
 /** Absent fields stay and null removes a field, at the top level and in each nested object. */
-function merged(before: Definition, changes: Change): Definition {
+function merged(before: Definition, changes: UpdateAgent): Definition {
   const over = (part: object, given: object): object =>
     Object.fromEntries(Object.entries({ ...part, ...given }).filter(([, value]) => value !== null));
   const entries = Object.entries(changes).map(([name, given]: [string, unknown]) => {

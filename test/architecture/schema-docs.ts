@@ -16,6 +16,7 @@ import { isGuarded } from "../../src/operations/index.ts";
 import { root } from "./public-types.ts";
 
 interface JsonSchema {
+  readonly $ref?: string;
   readonly interface?: string;
   readonly $defs?: Readonly<Record<string, JsonSchema>>;
   readonly default?: unknown;
@@ -24,14 +25,23 @@ interface JsonSchema {
 
 const options = { io: "input", unrepresentable: "any" } as const;
 
-/** What the routes take, and what they return. The names of components are in `$defs`. */
-function routeSchemas(): readonly JsonSchema[] {
+/** A schema of an API route. The names of components are in its `$defs`. */
+interface RouteSchema {
+  readonly json: JsonSchema;
+  /** The fields of an input that are in the path of the route. */
+  readonly path: readonly string[];
+}
+
+/** What the routes take, and what they return. */
+function routeSchemas(): readonly RouteSchema[] {
   const routes = apiRoutes(defaultLimits);
-  const inputs = routes.filter(isGuarded).map(({ operation }) => operation.input(defaultLimits));
+  const toJson = (schema: z.ZodType) => z.toJSONSchema(schema, options) as JsonSchema;
+  const inputs = routes.filter(isGuarded).map(({ operation, path }) => ({
+    json: toJson(operation.input(defaultLimits)),
+    path: path.split("/").flatMap((part) => (part.startsWith(":") ? part.slice(1) : [])),
+  }));
   const outputs = routes.flatMap((route) => ("response" in route ? (route.response ?? []) : []));
-  return [inputs, outputs].map(
-    (schemas) => z.toJSONSchema(z.union(schemas), options) as JsonSchema,
-  );
+  return [...inputs, { json: toJson(z.union(outputs)), path: [] }];
 }
 
 /** Pages and events have generic types. The others are only seen over HTTP. */
@@ -78,14 +88,34 @@ export async function schemaDifferences(project: Project): Promise<readonly stri
       compareObjects(name, json);
     }
   }
-  for (const json of routeSchemas()) {
+  for (const { json, path } of routeSchemas()) {
     for (const id of Object.keys(json.$defs ?? {})) {
       const isCompared = compared.has(id) || withoutType.test(id) || eventIds.has(id);
       if (!isCompared) differences.push(`${id}: no type of this name stands beside its schema`);
     }
-    compareObjects("a route", json);
+    compareObjects("a route", withoutArguments(json, path));
   }
   return [...new Set(differences)];
+
+  /**
+   * Leaves out the fields that are in the path of a route if the interface does not have them: in
+   * process, they are arguments of their own.
+   */
+  function withoutArguments(input: JsonSchema, path: readonly string[], id = ""): JsonSchema {
+    const { $ref, $defs = {}, interface: name = id, properties = {} } = input;
+    const whole = $ref?.replace("#/$defs/", "") ?? "";
+    const component = $defs[whole];
+    if (component !== undefined) {
+      return { ...input, $defs: { ...$defs, [whole]: withoutArguments(component, path, whole) } };
+    }
+    const [symbol] = types.get(name) ?? [];
+    const type = symbol && checker.getDeclaredTypeOfSymbol(symbol);
+    const declared = type?.isObjectType() === true ? checker.getPropertiesOfType(type) : [];
+    const fields = Object.entries(properties).filter(
+      ([field]) => !path.includes(field) || declared.some((each) => each.name === field),
+    );
+    return { ...input, properties: Object.fromEntries(fields) };
+  }
 
   /** Compares the objects of a schema with the interfaces that they name. */
   function compareObjects(path: string, schema: JsonSchema): void {

@@ -272,7 +272,7 @@ function types(): void {
   void engine.sandbox.inbound({ from: "+15005550001", body: "Hi" } satisfies SandboxInbound);
   void ({ type: "message.sent" } satisfies SandboxEvent);
   void ([] satisfies SandboxReceipts["receipts"]);
-  void ({ id: "wh_1", type: "message.sent" } satisfies TestWebhook);
+  void ({ type: "message.sent" } satisfies TestWebhook);
   void ({ bodyBytes: 1, jsonDepth: 2 } satisfies Partial<Limits>);
 }
 void types;

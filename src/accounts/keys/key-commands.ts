@@ -4,6 +4,7 @@ import {
   millis,
   notFound,
   TidingsError,
+  withId,
   type ById,
 } from "../../kernel/index.ts";
 import {
@@ -116,10 +117,10 @@ export function mintKey(
  * Gives a key a new secret. The old secret stays valid for the grace period. An older secret that
  * is still in its grace period ends now. An expired or revoked key stays so: it cannot be rotated.
  */
-export const rotateKey: Command<RotateApiKey, ApiKeyWithSecret> = {
+export const rotateKey: Command<RotateApiKey & ById, ApiKeyWithSecret> = {
   kind: "command",
   name: "apiKeys.rotate",
-  input: () => rotateApiKeySchema,
+  input: () => withId(rotateApiKeySchema, "The id of the key."),
   status: 200,
   shows: showsNothing,
   survivesReset: true,

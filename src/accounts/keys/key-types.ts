@@ -6,7 +6,6 @@ import {
   instant,
   modeSchema,
   name,
-  reference,
   timestamp,
   type KeyId,
   type Mode,
@@ -108,8 +107,6 @@ export const defaultGraceSeconds = 86_400;
 
 /** The rotation of an API key. */
 export interface RotateApiKey {
-  /** The id of the key. */
-  readonly id: string;
   /**
    * How long the old secret stays valid, in seconds: at most 604,800, which is 7 days. 0 ends it at
    * once.
@@ -120,7 +117,6 @@ export interface RotateApiKey {
 
 export const rotateApiKeySchema = z
   .strictObject({
-    id: reference,
     grace_seconds: z.int().min(0).max(604_800).optional().meta({ default: defaultGraceSeconds }),
   })
   .meta({ id: "RotateApiKey" });

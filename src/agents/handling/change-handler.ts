@@ -12,7 +12,7 @@ import {
   type ConversationRow,
   type HandOffConversation,
 } from "../../conversations/index.ts";
-import { byIdSchema, invalid, type ById } from "../../kernel/index.ts";
+import { byIdSchema, invalid, withId, type ById } from "../../kernel/index.ts";
 import { showsOutput, type Command } from "../../operations/index.ts";
 import type { Seen } from "../../ports/index.ts";
 import { arm } from "../../queue/index.ts";
@@ -69,10 +69,10 @@ export const assignConversation: Command<AssignConversation, Conversation> = {
  * Puts a conversation in the queue for people. If it is already there, nothing changes and no event
  * is published.
  */
-export const handOffConversation: Command<HandOffConversation, Conversation> = {
+export const handOffConversation: Command<HandOffConversation & ById, Conversation> = {
   kind: "command",
   name: "conversations.handOff",
-  input: () => handOffConversationSchema,
+  input: () => withId(handOffConversationSchema, "The id of the conversation."),
   status: 200,
   shows: showsOutput,
   async run(tx, { id, reason, summary = "" }) {

@@ -32,7 +32,7 @@ export function changedDefinition(
   before: PlaybookDefinition,
   change: UpdatePlaybook,
 ): PlaybookDefinition {
-  const { id: _id, enabled: _enabled, on_cancel, max_turns, ...others } = change;
+  const { enabled: _enabled, on_cancel, max_turns, ...others } = change;
   return playbookDefinitionOf({
     ...before,
     ...definedFields(others),

@@ -1,6 +1,6 @@
 /** The inputs of the operations of playbooks. */
 import * as z from "zod";
-import { name, queryInteger, readonlyList, reference, text } from "../../kernel/index.ts";
+import { name, queryInteger, readonlyList, text } from "../../kernel/index.ts";
 import { identifier, whole } from "../fields.ts";
 import { slotSchema, type Slot } from "./slot-types.ts";
 import { playbookLimits, playbookStepInputSchema, type PlaybookStepInput } from "./step-types.ts";
@@ -102,8 +102,6 @@ export const createPlaybookSchema = z
 
 /** Absent fields keep their values. Null removes a field. */
 export interface UpdatePlaybook {
-  /** The id of the playbook. */
-  readonly id: string;
   /** The playbook's name. At most 100 characters. */
   readonly name?: string | undefined;
   /** What the playbook does, for the model. At most 1,000 characters. */
@@ -129,7 +127,6 @@ export interface UpdatePlaybook {
 
 export const updatePlaybookSchema = z
   .strictObject({
-    id: reference,
     name: fields.name.optional(),
     description: fields.description.optional(),
     enabled: fields.enabled,
@@ -143,8 +140,6 @@ export const updatePlaybookSchema = z
 
 /** Which playbook to get, and in which version. */
 export interface GetPlaybook {
-  /** The id of the playbook. */
-  readonly id: string;
   /**
    * The version to get, such as the one that a run names. If absent, the current one. Old versions
    * are kept for some time after their last use.
@@ -154,7 +149,6 @@ export interface GetPlaybook {
 
 export const getPlaybookSchema = z
   .strictObject({
-    id: reference,
     version: queryInteger(1, 2_147_483_647).optional(),
   })
   .meta({ interface: "GetPlaybook" });

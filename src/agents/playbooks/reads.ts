@@ -1,13 +1,13 @@
-import { iso, notFound } from "../../kernel/index.ts";
+import { iso, notFound, withId, type ById } from "../../kernel/index.ts";
 import { listQuery, type Query } from "../../operations/index.ts";
 import { getPlaybookSchema, type GetPlaybook } from "./input-types.ts";
 import { playbookById, playbooks, playbookVersionOf, type PlaybookRow } from "./rows.ts";
 import type { Playbook } from "./types.ts";
 
-export const getPlaybook: Query<GetPlaybook, Playbook> = {
+export const getPlaybook: Query<GetPlaybook & ById, Playbook> = {
   kind: "query",
   name: "playbooks.get",
-  input: () => getPlaybookSchema,
+  input: () => withId(getPlaybookSchema, "The id of the playbook."),
   async run(reads, { id, version }) {
     const playbook = await reads.get(playbookById, [id]);
     if (playbook === undefined) throw notFound("playbook");

@@ -3,6 +3,7 @@ import {
   invalid,
   notFound,
   TidingsError,
+  withId,
   type ById,
   type FieldError,
   type PlaybookId,
@@ -58,14 +59,14 @@ export const createPlaybook: Command<CreatePlaybook, Playbook> = {
  * Creates a new version of a playbook. Conversations that are playing it keep the version that they
  * started with.
  */
-export const updatePlaybook: Command<UpdatePlaybook, Playbook> = {
+export const updatePlaybook: Command<UpdatePlaybook & ById, Playbook> = {
   kind: "command",
   name: "playbooks.update",
-  input: () => updatePlaybookSchema,
+  input: () => withId(updatePlaybookSchema, "The id of the playbook."),
   status: 200,
   shows: showsOutput,
-  async run(tx, change, call) {
-    const before = await playbookToChange(tx, change.id);
+  async run(tx, { id, ...change }, call) {
+    const before = await playbookToChange(tx, id);
     const { enabled = before.enabled } = change;
     const definition = changedDefinition(before.definition, change);
     if (enabled) await checkAndHoldCalled(tx, call, definition, before.id);

@@ -1,5 +1,5 @@
 import { conversationById, type ConversationRow } from "../../conversations/index.ts";
-import { notFound, TidingsError } from "../../kernel/index.ts";
+import { notFound, pathField, TidingsError, withPath, type ById } from "../../kernel/index.ts";
 import { personOf, showsOutput, type Command } from "../../operations/index.ts";
 import { arm } from "../../queue/index.ts";
 import { mayAnswerIn } from "../find-agent.ts";
@@ -17,10 +17,14 @@ import { resumeRun } from "./write-run.ts";
  * of a deleted agent can be denied: until then, the messages that its run has read cannot be
  * redacted.
  */
-export const approveRun: Command<ApproveRun, Run> = {
+export const approveRun: Command<ApproveRun & ById & { readonly run_id: string }, Run> = {
   kind: "command",
   name: "agents.approve",
-  input: () => approveRunSchema,
+  input: () =>
+    withPath(approveRunSchema, {
+      id: pathField("The id of the agent."),
+      run_id: pathField("The id of the run. Its status must be `awaiting_approval`."),
+    }),
   status: 200,
   shows: showsOutput,
   async run(tx, { id, run_id, decision, call_id, author_id }, { scope, caller }) {

@@ -7,8 +7,6 @@ import { runStatusSchema, type RunStatus } from "./types.ts";
 
 /** Has an agent run a playbook or call one action, for a contact or in a conversation. */
 export interface TriggerAgent {
-  /** The id of the agent. It must be enabled. */
-  readonly id: string;
   /**
    * Runs in the contact's active conversation with the latest activity, or in a new text
    * conversation if none is active. Give either this or `conversation_id`.
@@ -33,7 +31,6 @@ export interface TriggerAgent {
 
 export const triggerAgentSchema = z
   .strictObject({
-    id: reference,
     contact_id: reference.optional(),
     conversation_id: reference.optional(),
     playbook_id: reference.optional(),
@@ -58,8 +55,6 @@ export const triggerAgentSchema = z
 
 /** Which runs of an agent to list. */
 export interface ListRuns extends PageQuery {
-  /** The id of the agent. */
-  readonly id: string;
   /** Only runs with this status. */
   readonly status?: RunStatus | undefined;
   /** Only runs in this conversation. */
@@ -68,7 +63,6 @@ export interface ListRuns extends PageQuery {
 
 export const listRunsSchema = z
   .strictObject({
-    id: reference,
     ...pageFields,
     status: runStatusSchema.optional(),
     conversation_id: reference.optional(),
@@ -77,15 +71,12 @@ export const listRunsSchema = z
 
 /** Which runs in a conversation to list. */
 export interface ListConversationRuns extends PageQuery {
-  /** The id of the conversation. */
-  readonly id: string;
   /** Only runs with this status. */
   readonly status?: RunStatus | undefined;
 }
 
 export const listConversationRunsSchema = z
   .strictObject({
-    id: reference,
     ...pageFields,
     status: runStatusSchema.optional(),
   })
@@ -120,10 +111,6 @@ export const runOfAgentSchema = z
 
 /** A person's decision about the action that a run waits for. */
 export interface ApproveRun {
-  /** The id of the agent. */
-  readonly id: string;
-  /** The id of the run. Its status must be `awaiting_approval`. */
-  readonly run_id: string;
   /**
    * Whether the action is called. If several calls wait and `call_id` is absent, this decides about
    * the oldest.
@@ -141,8 +128,6 @@ export interface ApproveRun {
 
 export const approveRunSchema = z
   .strictObject({
-    id: reference,
-    run_id: reference,
     decision: z.enum(["approve", "deny"]),
     call_id: reference.optional(),
     author_id: name(200).optional(),

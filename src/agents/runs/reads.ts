@@ -1,5 +1,5 @@
 import { conversationById } from "../../conversations/index.ts";
-import { definedFields, notFound, type Page } from "../../kernel/index.ts";
+import { definedFields, notFound, withId, type ById, type Page } from "../../kernel/index.ts";
 import { mapPage, page, type Call, type Query, type RangeList } from "../../operations/index.ts";
 import type { Reads } from "../../store/index.ts";
 import { agentById } from "../rows.ts";
@@ -37,10 +37,10 @@ export const getRun: Query<RunOfAgent, Run> = {
   },
 };
 
-export const listRuns: Query<ListRuns, Page<Run>> = {
+export const listRuns: Query<ListRuns & ById, Page<Run>> = {
   kind: "query",
   name: "agents.runs",
-  input: () => listRunsSchema,
+  input: () => withId(listRunsSchema, "The id of the agent."),
   async run(reads, input, call) {
     const { id, conversation_id } = input;
     await checkAgent(reads, id);
@@ -62,10 +62,10 @@ export const listAllRuns: Query<ListAllRuns, Page<Run>> = {
   },
 };
 
-export const listConversationRuns: Query<ListConversationRuns, Page<Run>> = {
+export const listConversationRuns: Query<ListConversationRuns & ById, Page<Run>> = {
   kind: "query",
   name: "conversations.runs",
-  input: () => listConversationRunsSchema,
+  input: () => withId(listConversationRunsSchema, "The id of the conversation."),
   async run(reads, input, call) {
     const { id } = input;
     if ((await reads.get(conversationById, [id])) === undefined) throw notFound("conversation");

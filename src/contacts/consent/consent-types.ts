@@ -1,6 +1,6 @@
 /** Consents, as the API shows and takes them. */
 import * as z from "zod";
-import { mediumSchema, reference, text, timestamp, type Medium } from "../../kernel/index.ts";
+import { mediumSchema, text, timestamp, type Medium } from "../../kernel/index.ts";
 
 /** What a change of consent covers: `text` is SMS and MMS, `all` is every medium. */
 export type ConsentMedium = Medium | "all";
@@ -117,10 +117,6 @@ export const consentsSchema = z
 
 /** A change of the consent of a contact's addresses. */
 export interface SetConsent {
-  /** The id of the contact. */
-  readonly id: string;
-  /** The medium whose addresses change. `text` is SMS and MMS, `all` is every medium. */
-  readonly medium: ConsentMedium;
   /** The new consent of the addresses, to all senders. */
   readonly status: "opted_in" | "opted_out";
   /**
@@ -132,8 +128,6 @@ export interface SetConsent {
 
 export const setConsentSchema = z
   .strictObject({
-    id: reference,
-    medium: consentMediumSchema,
     status: z.enum(["opted_in", "opted_out"]),
     detail: text(500).optional(),
   })

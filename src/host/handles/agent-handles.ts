@@ -14,7 +14,7 @@ import type {
   UpdatePlaybook,
 } from "../../agents/index.ts";
 import type { PageQuery } from "../../kernel/index.ts";
-import type { CommandOptions, PagePromise, WithoutId } from "../../operations/index.ts";
+import type { CommandOptions, PagePromise } from "../../operations/index.ts";
 
 /** AI agents, which reply to contacts, and their runs. */
 export interface Agents {
@@ -36,7 +36,7 @@ export interface Agents {
    * @throws TidingsError `not_configured` when it enables the agent and the engine has no option
    *   `agents`
    */
-  update(id: string, changes: WithoutId<UpdateAgent>, options?: CommandOptions): Promise<Agent>;
+  update(id: string, changes: UpdateAgent, options?: CommandOptions): Promise<Agent>;
   /**
    * Removes an agent. It sends nothing more. Its conversations go to people when their contacts
    * write again.
@@ -49,14 +49,14 @@ export interface Agents {
    * @throws TidingsError `conflict` when the agent or the playbook is disabled, when the
    *   conversation is closed or another agent has it, and for a playbook also when people have it
    */
-  trigger(id: string, input: WithoutId<TriggerAgent>, options?: CommandOptions): Promise<Run>;
+  trigger(id: string, input: TriggerAgent, options?: CommandOptions): Promise<Run>;
   /** Lists the application's actions, which agents and playbooks can call. */
   actions(): Promise<AgentActions>;
   /**
    * Lists the runs of the agent, newest first. A filtered page can be empty although more pages
    * follow.
    */
-  runs(id: string, filters?: WithoutId<ListRuns>): PagePromise<Run>;
+  runs(id: string, filters?: ListRuns): PagePromise<Run>;
   /**
    * Returns a run with its steps and its result.
    * @throws TidingsError `not_found`
@@ -69,12 +69,7 @@ export interface Agents {
    *   call than the one that waits. Also when it would approve while people handle the
    *   conversation, or after the agent was disabled or deleted
    */
-  approve(
-    id: string,
-    runId: string,
-    decision: Omit<WithoutId<ApproveRun>, "run_id">,
-    options?: CommandOptions,
-  ): Promise<Run>;
+  approve(id: string, runId: string, decision: ApproveRun, options?: CommandOptions): Promise<Run>;
 }
 
 /** The runs of all agents: the records of their turns and triggers. */
@@ -95,7 +90,7 @@ export interface Playbooks {
    * Returns a playbook, in its current version or in the given one.
    * @throws TidingsError `not_found`, also when the version is not kept any more
    */
-  get(id: string, query?: WithoutId<GetPlaybook>): Promise<Playbook>;
+  get(id: string, query?: GetPlaybook): Promise<Playbook>;
   /** Lists playbooks, newest first. */
   list(page?: PageQuery): PagePromise<Playbook>;
   /**
@@ -104,11 +99,7 @@ export interface Playbooks {
    * @throws TidingsError `validation_failed` when the playbook is enabled and its steps are not
    *   valid as a whole
    */
-  update(
-    id: string,
-    changes: WithoutId<UpdatePlaybook>,
-    options?: CommandOptions,
-  ): Promise<Playbook>;
+  update(id: string, changes: UpdatePlaybook, options?: CommandOptions): Promise<Playbook>;
   /**
    * Removes a playbook.
    * @throws TidingsError `conflict` when an agent uses it or another playbook calls it.

@@ -16,7 +16,7 @@ import type { Conversation } from "../../conversations/index.ts";
 import type { PageQuery } from "../../kernel/index.ts";
 import type { Message } from "../../messages/index.ts";
 import type { AddObservation, Observation } from "../../observations/index.ts";
-import type { CommandOptions, KeyOptions, PagePromise, WithoutId } from "../../operations/index.ts";
+import type { CommandOptions, KeyOptions, PagePromise } from "../../operations/index.ts";
 import type { MergePreview } from "../../privacy/index.ts";
 
 /** Contacts, with their addresses, consents, observations and sentiment. */
@@ -62,7 +62,7 @@ export interface Contacts {
    * @throws TidingsError `conflict` when another contact has the phone number, or when the contact
    *   was merged. `conflictingId` is the id of the other contact.
    */
-  update(id: string, changes: WithoutId<UpdateContact>, options?: CommandOptions): Promise<Contact>;
+  update(id: string, changes: UpdateContact, options?: CommandOptions): Promise<Contact>;
   /**
    * Moves everything from the other contact to this one. Resolves when the merge is complete. A
    * merge cannot be undone.
@@ -90,11 +90,7 @@ export interface Contacts {
   /** Lists the contact's observations, newest first. Expired observations are left out. */
   observations(id: string, page?: PageQuery): PagePromise<Observation>;
   /** Records a fact about the contact, such as "prefers mornings". */
-  addObservation(
-    id: string,
-    input: WithoutId<AddObservation>,
-    options?: CommandOptions,
-  ): Promise<Observation>;
+  addObservation(id: string, input: AddObservation, options?: CommandOptions): Promise<Observation>;
   /**
    * Removes an observation of the contact.
    * @throws TidingsError `not_found`
@@ -112,7 +108,7 @@ export interface Contacts {
   setConsent(
     id: string,
     medium: ConsentMedium,
-    change: Omit<WithoutId<SetConsent>, "medium">,
+    change: SetConsent,
     options?: CommandOptions,
   ): Promise<Consents>;
   /** The contact's sentiment and trend, with up to 20 messages that changed it, newest first. */

@@ -21,7 +21,6 @@ import type {
   PagePromise,
   StreamOptions,
   TxOptions,
-  WithoutId,
   WithSecrets,
 } from "../../operations/index.ts";
 import type {
@@ -65,11 +64,7 @@ export interface Conversations {
    * @throws TidingsError `conflict` when it would reopen a conversation that a newer one has
    *   replaced
    */
-  update(
-    id: string,
-    changes: WithoutId<UpdateConversation>,
-    options?: CommandOptions,
-  ): Promise<Conversation>;
+  update(id: string, changes: UpdateConversation, options?: CommandOptions): Promise<Conversation>;
   /**
    * Lists the messages of the conversation in the order of `placed_at`, newest first. Messages
    * that wait for their time come before all others.
@@ -81,11 +76,11 @@ export interface Conversations {
    * @throws TidingsError as `messages.send` does; `conflict` when the contact has no address on the
    *   medium any more, or when a newer conversation has replaced this one
    */
-  reply(id: string, input: WithoutId<Reply>, options?: CommandOptions): Promise<Message>;
+  reply(id: string, input: Reply, options?: CommandOptions): Promise<Message>;
   /** Lists the notes of the conversation, newest first. */
   notes(id: string, page?: PageQuery): PagePromise<Note>;
   /** Adds an internal note. The contact never sees it. */
-  addNote(id: string, input: WithoutId<AddNote>, options?: CommandOptions): Promise<Note>;
+  addNote(id: string, input: AddNote, options?: CommandOptions): Promise<Note>;
   /**
    * Assigns the conversation to a person or an agent. Null removes the assignment: a person's
    * conversation then waits in the queue, an agent's has no handler. A snoozed conversation opens
@@ -108,11 +103,7 @@ export interface Conversations {
    * `conversation.handoff`. A conversation that already waits in the queue stays unchanged.
    * @throws TidingsError `conflict` when the conversation is closed
    */
-  handOff(
-    id: string,
-    input: WithoutId<HandOffConversation>,
-    options?: CommandOptions,
-  ): Promise<Conversation>;
+  handOff(id: string, input: HandOffConversation, options?: CommandOptions): Promise<Conversation>;
   /**
    * Returns the conversation to its agent, and opens it if it is snoozed, even if the agent already
    * has it. If it has no agent, it then has no handler and no assignee, and stays snoozed if it is.
@@ -124,14 +115,14 @@ export interface Conversations {
    * Lists the runs of all agents in the conversation, newest first. A filtered page can be empty
    * although more pages follow.
    */
-  runs(id: string, filters?: WithoutId<ListConversationRuns>): PagePromise<Run>;
+  runs(id: string, filters?: ListConversationRuns): PagePromise<Run>;
   /**
    * Tells the visitor of a webchat conversation, and colleagues, that a person is typing. It holds
    * for 6 seconds, or until the person's message: repeat it every 3 seconds meanwhile. Nothing is
    * stored. Agents do it by themselves.
    * @throws TidingsError `not_found`; `validation_failed` when the conversation is not on webchat
    */
-  typing(id: string, input?: WithoutId<ShowTyping>): Promise<void>;
+  typing(id: string, input?: ShowTyping): Promise<void>;
   /**
    * Opens a stream of who is typing on webchat: visitors, people and agents. The stream ends when
    * the loop is left, when `options.signal` aborts, or when the engine stops.
@@ -161,7 +152,7 @@ export interface Webchat {
    */
   sendAsVisitor(
     id: string,
-    input: WithoutId<VisitorMessage>,
+    input: VisitorMessage,
     options?: CommandOptions,
   ): Promise<WebchatMessage>;
   /**
@@ -169,7 +160,7 @@ export interface Webchat {
    * @throws TidingsError `not_found` when the session has expired, or when the message is not in
    *   the visitor's mailbox
    */
-  mark(id: string, input: WithoutId<VisitorMark>, options?: CommandOptions): Promise<void>;
+  mark(id: string, input: VisitorMark, options?: CommandOptions): Promise<void>;
   /**
    * Opens a stream of the messages to the visitor, each once and in order: those after
    * `last_event_id`, or those since the session was opened. When a message to or from the visitor
@@ -181,7 +172,7 @@ export interface Webchat {
    */
   stream(
     id: string,
-    input?: WithoutId<VisitorStream>,
+    input?: VisitorStream,
     options?: StreamOptions,
   ): Promise<AsyncIterable<StreamedWebchatMessage>>;
   /**

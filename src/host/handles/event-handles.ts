@@ -5,7 +5,6 @@ import type {
   PagePromise,
   StreamOptions,
   TxOptions,
-  WithoutId,
   WithSecrets,
 } from "../../operations/index.ts";
 import type {
@@ -80,7 +79,7 @@ export interface Webhooks {
    * webhook that is paused or disabled are kept and sent when it is enabled.
    * @throws TidingsError `not_found`
    */
-  update(id: string, changes: WithoutId<UpdateWebhook>, options?: CommandOptions): Promise<Webhook>;
+  update(id: string, changes: UpdateWebhook, options?: CommandOptions): Promise<Webhook>;
   /** Removes the webhook. Its deliveries are removed in the background. */
   remove(id: string, options?: CommandOptions): Promise<void>;
   /**
@@ -89,22 +88,22 @@ export interface Webhooks {
    */
   rotateSecret(
     id: string,
-    input?: WithoutId<RotateWebhookSecret>,
+    input?: RotateWebhookSecret,
     options?: TxOptions,
   ): Promise<WithSecrets<WebhookWithSecret, "secret">>;
   /** Rotates the secret once. A replay returns null instead of the secret. */
   rotateSecret(
     id: string,
-    input?: WithoutId<RotateWebhookSecret>,
+    input?: RotateWebhookSecret,
     options?: CommandOptions,
   ): Promise<WebhookWithSecret>;
   /** Sends one sample event now, whatever the webhook's status and ordering. */
-  test(id: string, input?: WithoutId<TestWebhook>, options?: CommandOptions): Promise<Delivery>;
+  test(id: string, input?: TestWebhook, options?: CommandOptions): Promise<Delivery>;
   /**
    * Lists the deliveries of the webhook, newest first, each with its latest 5 attempts. A filtered
    * page can be empty although more pages follow.
    */
-  deliveries(id: string, filters?: WithoutId<ListDeliveries>): PagePromise<DeliveryWithAttempts>;
+  deliveries(id: string, filters?: ListDeliveries): PagePromise<DeliveryWithAttempts>;
   /**
    * Returns a delivery with its body and all attempts.
    * @throws TidingsError `not_found`

@@ -23,7 +23,6 @@ import type {
   KeyOptions,
   PagePromise,
   TxOptions,
-  WithoutId,
   WithSecrets,
 } from "../../operations/index.ts";
 import type { Operator, SaveOperator } from "../../operators/index.ts";
@@ -59,18 +58,14 @@ export interface ApiKeys {
    */
   rotate(
     id: string,
-    input?: WithoutId<RotateApiKey>,
+    input?: RotateApiKey,
     options?: TxOptions,
   ): Promise<WithSecrets<ApiKeyWithSecret, "secret">>;
   /**
    * Rotates the secret once. A replay returns null instead of the secret.
    * @throws TidingsError `not_found`; `conflict` when the key was revoked or has expired
    */
-  rotate(
-    id: string,
-    input?: WithoutId<RotateApiKey>,
-    options?: CommandOptions,
-  ): Promise<ApiKeyWithSecret>;
+  rotate(id: string, input?: RotateApiKey, options?: CommandOptions): Promise<ApiKeyWithSecret>;
   /**
    * Revokes the key at once and permanently. A secret that a rotation replaced stops working too.
    * @throws TidingsError `not_found`
@@ -91,7 +86,7 @@ export interface Operators {
    * Adds an operator under your own id, or replaces the data of the one with this id.
    * @throws TidingsError `conflict` when the account has 1,000 operators
    */
-  save(id: string, input: WithoutId<SaveOperator>, options?: CommandOptions): Promise<Operator>;
+  save(id: string, input: SaveOperator, options?: CommandOptions): Promise<Operator>;
   /**
    * Removes an operator. Conversations stay assigned to the id, and replies and notes keep it.
    * @throws TidingsError `not_found`
@@ -150,7 +145,7 @@ export interface Accounts {
    * Changes the name, the plan or the time zone of an account. Absent fields keep their value.
    * @throws TidingsError `not_found` when there is no such account
    */
-  update(id: string, changes: WithoutId<UpdateAccount>, options?: CommandOptions): Promise<Account>;
+  update(id: string, changes: UpdateAccount, options?: CommandOptions): Promise<Account>;
 }
 
 /** The operations on one account in one mode. */

@@ -10,7 +10,7 @@ import type {
   SendMessage,
   Timeline,
 } from "../../messages/index.ts";
-import type { CommandOptions, KeyOptions, PagePromise, WithoutId } from "../../operations/index.ts";
+import type { CommandOptions, KeyOptions, PagePromise } from "../../operations/index.ts";
 import type { CreateSender, Sender, UpdateSender } from "../../senders/index.ts";
 
 /** Messages: send, schedule, change and read them. */
@@ -53,7 +53,7 @@ export interface Messages {
    * @throws TidingsError `not_editable` when the message is not scheduled or an attempt may have
    *   sent it; `recipient_opted_out`; `policy_denied`
    */
-  edit(id: string, changes: WithoutId<EditMessage>, options?: CommandOptions): Promise<Message>;
+  edit(id: string, changes: EditMessage, options?: CommandOptions): Promise<Message>;
   /**
    * Cancels a scheduled or queued message. It is not handed over again. If it waited for a retry, a
    * receipt can still show that an earlier attempt succeeded.
@@ -85,7 +85,7 @@ export interface Senders {
    * @throws TidingsError `not_found`; `validation_failed` when its transport does not carry the
    *   channels
    */
-  update(id: string, changes: WithoutId<UpdateSender>, options?: CommandOptions): Promise<Sender>;
+  update(id: string, changes: UpdateSender, options?: CommandOptions): Promise<Sender>;
   /**
    * Removes a sender. Queued messages from it still go out. New messages to its address belong to
    * no account.

@@ -8,6 +8,8 @@ import {
   millis,
   notFound,
   TidingsError,
+  withId,
+  type ById,
   type Channel,
   type MessageStatus,
 } from "../../kernel/index.ts";
@@ -35,10 +37,10 @@ import type { Message } from "../types.ts";
 import { writeState, writeTimeline } from "../write-state.ts";
 
 /** Changes a scheduled message that no carrier has, unless a policy denies the result. */
-export const editMessage: Command<EditMessage, Message> = {
+export const editMessage: Command<EditMessage & ById, Message> = {
   kind: "command",
   name: "messages.edit",
-  input: editMessageSchema,
+  input: (limits) => withId(editMessageSchema(limits), "The id of the message."),
   status: 200,
   shows: (input) => input.id,
   async touch(tx, { id }) {

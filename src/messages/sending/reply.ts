@@ -17,7 +17,13 @@ import {
   touchConversation,
   type ConversationRow,
 } from "../../conversations/index.ts";
-import { TidingsError, type Author, type FieldError } from "../../kernel/index.ts";
+import {
+  TidingsError,
+  withId,
+  type Author,
+  type ById,
+  type FieldError,
+} from "../../kernel/index.ts";
 import { personOf, type Command } from "../../operations/index.ts";
 import type { Seen } from "../../ports/index.ts";
 import { prefetchJob } from "../../queue/index.ts";
@@ -35,10 +41,10 @@ import { acceptMessage, type AcceptContext } from "./accept-message.ts";
  * transaction on, no agent handles the conversation. A hand-back returns it to its agent, which the
  * agent's session names.
  */
-export const reply: Command<Reply, Message> = {
+export const reply: Command<Reply & ById, Message> = {
   kind: "command",
   name: "conversations.reply",
-  input: replySchema,
+  input: (limits) => withId(replySchema(limits), "The id of the conversation."),
   status: 201,
   shows: ({ id }, message) => message?.id ?? id,
   async touch(tx, { id }) {

@@ -72,15 +72,12 @@ export interface Typing {
 
 /** Tells that a person is typing. */
 export interface ShowTyping {
-  /** The id of the conversation, which must be on webchat. */
-  readonly id: string;
   /** The host application's id of the person. Operators of pages must leave it out. */
   readonly author_id?: string | undefined;
 }
 
 export const showTypingSchema = z
   .strictObject({
-    id: reference,
     author_id: person.optional(),
   })
   .meta({ id: "ShowTyping" });

@@ -1,7 +1,7 @@
 import { identityByAddress } from "../../contacts/index.ts";
 import { conversationById, currentConversation } from "../../conversations/index.ts";
 import { follow, typingItem } from "../../events/index.ts";
-import { byIdSchema, invalid, notFound, type ById } from "../../kernel/index.ts";
+import { byIdSchema, invalid, notFound, withId, type ById } from "../../kernel/index.ts";
 import { personOf, type EventStream, type SignalOperation } from "../../operations/index.ts";
 import { readSession } from "../sessions/sessions.ts";
 import { readNames } from "./conversation-state.ts";
@@ -13,10 +13,10 @@ import {
 } from "./signal-types.ts";
 
 /** Shows the visitor, and colleagues, that a person is typing. */
-export const showTyping: SignalOperation<ShowTyping> = {
+export const showTyping: SignalOperation<ShowTyping & ById> = {
   kind: "signal",
   name: "conversations.typing",
-  input: () => showTypingSchema,
+  input: () => withId(showTypingSchema, "The id of the conversation, which must be on webchat."),
   status: 204,
   async run(reads, { id, author_id }, { caller }) {
     const person = personOf(caller, author_id);

@@ -1,6 +1,6 @@
 import { identityByAddress } from "../../contacts/index.ts";
 import { follow, type StreamBatch } from "../../events/index.ts";
-import type { ContactId } from "../../kernel/index.ts";
+import { withId, type ById, type ContactId } from "../../kernel/index.ts";
 import { messageById, messageResource } from "../../messages/index.ts";
 import type {
   EventStream,
@@ -36,10 +36,10 @@ const retryMs = 2_000;
  * reconnects to any process continues after its last number. Between the messages it sends the
  * state of the conversation and who is typing. Ends with the session.
  */
-export const webchatStream: EventStream<VisitorStream, WebchatMessage> = {
+export const webchatStream: EventStream<VisitorStream & ById, WebchatMessage> = {
   kind: "stream",
   name: "webchat.stream",
-  input: () => visitorStreamSchema,
+  input: () => withId(visitorStreamSchema, "The id of the session."),
   before: markWebchatMail,
   async open(sources, { id, last_event_id }) {
     const { reads, now } = sources;

@@ -154,8 +154,6 @@ export const deliveryOfWebhookSchema = z
 
 /** Filters of a list of deliveries. */
 export interface ListDeliveries extends PageQuery {
-  /** The id of the webhook. */
-  readonly id: string;
   /** Only deliveries with this status. */
   readonly status?: DeliveryStatus | undefined;
   /** Only deliveries of events of this type. */
@@ -164,7 +162,6 @@ export interface ListDeliveries extends PageQuery {
 
 export const listDeliveriesSchema = z
   .strictObject({
-    id: reference,
     ...pageFields,
     status: deliveryStatusSchema.optional(),
     event_type: eventTypeSchema.optional(),

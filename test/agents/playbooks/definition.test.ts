@@ -25,9 +25,9 @@ describe("a definition", () => {
   });
 
   it("keeps the fields that a change leaves out or sets to undefined", () => {
-    const full = changedDefinition(made, { id: "pb_1", on_cancel: "ask", max_turns: 3 });
+    const full = changedDefinition(made, { on_cancel: "ask", max_turns: 3 });
     expect(full).toStrictEqual({ ...made, on_cancel: "ask", max_turns: 3 });
-    expect(changedDefinition(full, { id: "pb_1", name: undefined, description: "New" })).toEqual({
+    expect(changedDefinition(full, { name: undefined, description: "New" })).toEqual({
       ...full,
       description: "New",
     });

@@ -207,7 +207,6 @@ describe("the input of a playbook", () => {
       steps: [{ id: "a", type: "ask", slot: "x", retries: 2 }],
     });
     const changed = changedDefinition(made, {
-      id: "pb_1",
       enabled: true,
       trigger: { keywords: ["x"] },
       on_cancel: "a",
@@ -219,7 +218,7 @@ describe("the input of a playbook", () => {
       on_cancel: "a",
       max_turns: 3,
     });
-    expect(changedDefinition(changed, { id: "pb_1", on_cancel: null })).toEqual({
+    expect(changedDefinition(changed, { on_cancel: null })).toEqual({
       ...made,
       trigger: { keywords: ["x"], priority: 0 },
       max_turns: 3,

@@ -61,7 +61,7 @@ const updater: Actor = {
     if (contact === undefined) return;
     const { id } = contact;
     const number = dice.chance(0.4) ? (dice.chance(0.3) ? null : pickPhone(world)) : undefined;
-    const changes: Omit<UpdateContact, "id"> = {
+    const changes: UpdateContact = {
       ...details(world),
       ...(number === undefined ? {} : { phone: number }),
     };
