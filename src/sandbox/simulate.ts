@@ -5,7 +5,7 @@ import {
   unknownContact,
   type Contact,
 } from "../contacts/index.ts";
-import { appendEvent, eventResource, type EventEnvelope } from "../events/index.ts";
+import { appendEvent, eventResource } from "../events/index.ts";
 import {
   invalid,
   millis,
@@ -41,6 +41,7 @@ import {
   testWebhookSchema,
   writeDelivery,
   type Delivery,
+  type Event,
   type TestWebhook,
 } from "../webhooks/index.ts";
 import { sampleData } from "./event-samples.ts";
@@ -154,7 +155,7 @@ function notSent({ direction, status }: MessageRow): TidingsError {
 }
 
 /** Publishes a simulated event to handlers, consumers, streams and webhooks. */
-export const createSandboxEvent: Command<SandboxEvent, EventEnvelope> = {
+export const createSandboxEvent: Command<SandboxEvent, Event> = {
   kind: "command",
   name: "sandbox.event",
   input: () => sandboxEventSchema,
@@ -168,7 +169,8 @@ export const createSandboxEvent: Command<SandboxEvent, EventEnvelope> = {
     const id = tx.drawId("evt");
     const subject = contact === undefined ? {} : { contact_id: contact.id };
     appendEvent(tx, eventDefinitionOf(type), data, subject, id);
-    return eventResource({ id, type, created_at: tx.now, data });
+    // The cast is safe: the sample has the data of its type.
+    return eventResource({ id, type, created_at: tx.now, data }) as Event;
   },
 };
 

@@ -21,6 +21,10 @@ test("events that were asked for by their type have the data of that type", asyn
   expectTypeOf(streamed.value).toEqualTypeOf<Event<(typeof types)[number]>>();
   for (const { data } of [streamed.value, ...listed.data]) expect(data.contact.id).toBe(id);
 
+  const simulated = await one.sandbox.event({ type: "contact.created" });
+  expectTypeOf(simulated).toEqualTypeOf<Event<"contact.created">>();
+  expect(simulated.data.contact.name).toBeTypeOf("string");
+
   // Without types, or with those of a variable, any event may come.
   const query: { types?: readonly EventType[] } = {};
   expectTypeOf(one.events.stream(query)).resolves.toEqualTypeOf<AsyncIterable<Event>>();

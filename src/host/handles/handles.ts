@@ -15,7 +15,7 @@ import type {
   Usage,
 } from "../../accounts/index.ts";
 import type { Backlog } from "../../backlog/index.ts";
-import type { EventEnvelope } from "../../events/index.ts";
+import type { EventType } from "../../events/index.ts";
 import type { PageQuery, Scope } from "../../kernel/index.ts";
 import type { Message } from "../../messages/index.ts";
 import type {
@@ -34,6 +34,7 @@ import type {
   SandboxResetResult,
   SandboxSeedResult,
 } from "../../sandbox/index.ts";
+import type { Event } from "../../webhooks/index.ts";
 import type { Agents, Playbooks, Runs } from "./agent-handles.ts";
 import type { Contacts } from "./contact-handles.ts";
 import type { Conversations, Webchat } from "./conversation-handles.ts";
@@ -111,7 +112,13 @@ export interface Sandbox {
     options?: CommandOptions,
   ): Promise<Message>;
   /** Publishes a sample event to handlers, consumers, streams and webhooks. */
-  event(input: SandboxEvent, options?: CommandOptions): Promise<EventEnvelope>;
+  event<T extends EventType>(
+    input: SandboxEvent & {
+      /** The type of the event. */
+      readonly type: T;
+    },
+    options?: CommandOptions,
+  ): Promise<Event<T>>;
   /**
    * Creates sample contacts and conversations on every channel, and a sample agent if the engine
    * has the option `agents` and the sandbox has no agent. A repeated call adds nothing.
