@@ -25,7 +25,12 @@ export type {
 } from "./consumers/types.ts";
 export { type Consumer, type ConsumerRuntime, Consumers } from "./consumers/consumers.ts";
 export { eventRoutes } from "./routes.ts";
-export { eventStream, type StreamEvents, typingItem } from "./streams/event-stream.ts";
+export {
+  eventStream,
+  type StreamEvents,
+  type StreamQuery,
+  typingItem,
+} from "./streams/event-stream.ts";
 export { follow, type StreamBatch } from "./streams/follow.ts";
 export { getEvent, listEvents } from "./reads.ts";
 export { eventReaper } from "./reap-events.ts";

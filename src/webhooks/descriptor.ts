@@ -5,6 +5,7 @@ import {
   listEvents,
   type ListEvents,
   type StreamEvents,
+  type StreamQuery,
 } from "../events/index.ts";
 import { pageSchema, type ById, type Page } from "../kernel/index.ts";
 import {
@@ -184,8 +185,8 @@ const webhookHandles = {
     list: list(listEvents as Query<ListEvents, Page<Event>>),
     stream: method(
       ({ open }) =>
-        (input: Omit<StreamEvents, "typing"> = {}, options?: StreamOptions) =>
-          open(eventStream as EventStream<StreamEvents, Event>, joined(input), eventOf, options),
+        (input: StreamEvents = {}, options?: StreamOptions) =>
+          open(eventStream as EventStream<StreamQuery, Event>, joined(input), eventOf, options),
     ),
   },
 };

@@ -5,7 +5,7 @@ import { english } from "../../adapters/language/index.ts";
 import { simulated, type VirtualClock } from "../../adapters/testing/index.ts";
 import { LiveStreams } from "../../src/api/streams/live-streams.ts";
 import { events, type EventRow } from "../../src/events/rows.ts";
-import { eventStream, type StreamEvents } from "../../src/events/streams/event-stream.ts";
+import { eventStream, type StreamQuery } from "../../src/events/streams/event-stream.ts";
 import type { EventEnvelope, EventType } from "../../src/events/types.ts";
 import { idSource, type Scope } from "../../src/kernel/ids.ts";
 import { defaultLimits } from "../../src/kernel/limits.ts";
@@ -69,7 +69,7 @@ export interface StreamProcess {
   readonly yields: () => number;
   /** Opens a stream. `full` is called when it is too slow. */
   open(
-    input: StreamEvents,
+    input: StreamQuery,
     options?: { readonly scope?: Scope; readonly full?: () => void; readonly left?: AbortSignal },
   ): Promise<AsyncIterable<StreamEvent<EventEnvelope>>>;
 }

@@ -26,6 +26,10 @@ export interface StreamEvents {
   readonly conversation_id?: string | undefined;
   /** Starts after this event. By default only new events are sent. */
   readonly last_event_id?: string | undefined;
+}
+
+/** Names the events of a stream over HTTP. */
+export interface StreamQuery extends StreamEvents {
   /**
    * Also reports who is typing on webchat, in events of the type `typing` without an id. Their
    * `data` is `{ conversation_id, author }`. Default: false.
@@ -53,7 +57,7 @@ export const streamEventsSchema = z
     last_event_id: reference.optional(),
     typing: queryBoolean.optional(),
   })
-  .meta({ interface: "StreamEvents" });
+  .meta({ interface: "StreamQuery" });
 
 /** Rows per read. */
 const pageSize = 100;
@@ -62,7 +66,7 @@ const pageSize = 100;
  * The events of an account in commit order, after `last_event_id`. Comments are sent as
  * keep-alives.
  */
-export const eventStream: EventStream<StreamEvents, EventEnvelope> = {
+export const eventStream: EventStream<StreamQuery, EventEnvelope> = {
   kind: "stream",
   name: "events.stream",
   input: () => streamEventsSchema,

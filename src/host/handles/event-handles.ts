@@ -30,7 +30,7 @@ export interface Events {
   get(id: string): Promise<Event>;
   /** Lists events, newest first. A filtered page can be empty although more pages follow. */
   list<T extends EventType = EventType>(
-    filters?: Omit<ListEvents, "type"> & {
+    filters?: ListEvents & {
       /** Only events of this type. */
       readonly type?: T | undefined;
     },
@@ -44,7 +44,7 @@ export interface Events {
    *   older than `eventRetentionDays`
    */
   stream<T extends EventType = EventType>(
-    input?: Omit<StreamEvents, "typing" | "types"> & {
+    input?: StreamEvents & {
       /** Only events of these types. All types by default. */
       readonly types?: readonly T[] | undefined;
     },

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { memory } from "../../../adapters/storage/memory/index.ts";
 import type { MessagingEngine } from "../../../src/engine.ts";
 import { eventsOfAccount, type EventRow } from "../../../src/events/rows.ts";
-import type { StreamEvents } from "../../../src/events/streams/event-stream.ts";
+import type { StreamQuery } from "../../../src/events/streams/event-stream.ts";
 import type { Scope } from "../../../src/kernel/ids.ts";
 import type { StoragePort } from "../../../src/ports/storage.ts";
 import { call } from "../../api/call.ts";
@@ -18,7 +18,7 @@ interface Followed extends Omit<StreamProcess, "open"> {
   readonly told: AsyncIterator<string | undefined>;
 }
 
-async function follow(port: StoragePort, input: StreamEvents): Promise<Followed> {
+async function follow(port: StoragePort, input: StreamQuery): Promise<Followed> {
   const process = streamProcess(port);
   const stream = await process.open(input);
   async function* ids(): AsyncGenerator<string | undefined> {
