@@ -210,10 +210,12 @@ describe.each(lightStorages)("erasure on $name", ({ open }) => {
     expect(await tablesWith(storage, ["queued "])).not.toEqual([]);
 
     const line = carrier();
-    await started(ground.connect(), { transports: [line] });
+    const living = await started(ground.connect(), { transports: [line] });
     await clock.advance(120_000);
     expect(line.calls).toEqual([]);
     expect(await tablesWith(storage, [phone, "zebulon", "queued "])).toEqual([]);
+    const { data: failed } = await living.events.list({ type: "message.failed" });
+    expect(failed, "A message to nobody is canceled, and does not fail.").toEqual([]);
   });
 
   it("removes texts of carriers and policies, and data of former numbers", async () => {
