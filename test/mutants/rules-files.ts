@@ -126,6 +126,13 @@ export const rulesFiles: readonly RulesFile[] = [
   {
     file: "src/agents/runs/call-rules.ts",
     tests: ["test/agents/runs/call-rules.test.ts"],
+    equivalents: [
+      {
+        from: "default:\n      return undefined;",
+        to: "default:",
+        why: "The function ends there, so it returns undefined.",
+      },
+    ],
   },
   {
     file: "src/agents/runs/redaction-rules.ts",

@@ -5,11 +5,12 @@ import { consentEvidence, consents } from "../../src/contacts/consent/rows.ts";
 import { identities } from "../../src/contacts/rows.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
 import type { Message } from "../../src/messages/types.ts";
+import { idempotency } from "../../src/operations/execution/rows.ts";
 import type { Write } from "../../src/ports/storage.ts";
 import type { SandboxResetResult } from "../../src/sandbox/types.ts";
 import { mail, mailboxes, webchatSessions } from "../../src/webchat/rows.ts";
 import { world } from "../support/engines/world.ts";
-import { beforeCommits } from "../support/storage/groups.ts";
+import { beforeCommits, overtaken, writesTo } from "../support/storage/groups.ts";
 import { rowsOf } from "../support/storage/rows.ts";
 
 const removesFrom = (writes: readonly Write[], name: string): boolean =>
@@ -32,6 +33,24 @@ it("a repeated reset gets the response of the first, and removes nothing after i
   expect(await repeated).toEqual(first);
   expect(await one.sandbox.reset(key)).toEqual(first);
   expect((await one.contacts.get(id)).id).toBe(id);
+});
+
+it("a reset whose repetition is answered first gets that response, too", async () => {
+  const { engine } = world();
+  const key = { idempotencyKey: "reset" };
+  const ground = memory();
+  const other = engine(ground);
+  let repeated: SandboxResetResult | undefined;
+  // The last commit of a reset stores its response.
+  const one = engine(
+    overtaken(ground, writesTo(idempotency, "update"), async () => {
+      repeated = await other.sandbox.reset(key);
+    }),
+  );
+  await one.sandbox.seed();
+  const first = await one.sandbox.reset(key);
+  expect(first).toEqual(repeated);
+  expect(await one.sandbox.reset(key)).toEqual(repeated);
 });
 
 it.each([
