@@ -18,28 +18,13 @@ import { beforeCommits, mortal } from "../support/storage/groups.ts";
 import { rowsOf, tablesWith } from "../support/storage/rows.ts";
 import { lightStorages } from "../support/storage/storages.ts";
 import { receivers } from "../webhooks/receivers.ts";
+import { withEarlierRuns } from "./earlier-runs.ts";
 
 /** A model that observes the last message. Its run quotes all messages that it has read. */
 function quoting({ messages: heard }: ModelTurn): ModelAnswer {
   const texts = heard.map(({ text }) => text);
   const observed = { content: texts.at(-1) ?? "", kind: "any" };
   return { text: "Hello", intent: texts.join(" ").slice(0, 100), observations: [observed] };
-}
-
-/**
- * Stores copies of the first run, which ended before everything else. A transaction that removes
- * quotes reads 500 runs at most.
- */
-async function withEarlierRuns(storage: StoragePort, count: number): Promise<void> {
-  const [first] = await rowsOf(storage, runs);
-  if (first === undefined) throw new Error("there is no run");
-  await storage.begin().commit(
-    Array.from({ length: count }, (_, i) => {
-      const id = `run_${String(i).padStart(26, "0")}`;
-      const row = { ...first, id, steps: [], calls: [], result: null, finished_at: 0, version: 1 };
-      return { kind: "insert" as const, collection: runs, row };
-    }),
-  );
 }
 
 it.each(lightStorages)(

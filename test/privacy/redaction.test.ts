@@ -6,6 +6,7 @@ import type { CreatePlaybook } from "../../src/agents/playbooks/input-types.ts";
 import { contactById } from "../../src/contacts/rows.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
 import { consumerEvents } from "../../src/events/consumers/rows.ts";
+import { TidingsError } from "../../src/kernel/errors.ts";
 import { observations } from "../../src/observations/rows.ts";
 import type { ModelAnswer, ModelTurn } from "../../src/ports/agent-model.ts";
 import type { Index } from "../../src/ports/collection.ts";
@@ -14,10 +15,11 @@ import { actionOf } from "../agents/actions.ts";
 import { agency, visitor } from "../agents/world.ts";
 import { held } from "../support/engines/carrier.ts";
 import { outcome } from "../support/outcome.ts";
-import { mortal } from "../support/storage/groups.ts";
+import { mortal, withGroups, writesTo } from "../support/storage/groups.ts";
 import { readingByIndex } from "../support/storage/reading-by-index.ts";
 import { rowsOf, tablesWith } from "../support/storage/rows.ts";
 import { lightStorages } from "../support/storage/storages.ts";
+import { withEarlierRuns } from "./earlier-runs.ts";
 
 describe.each(lightStorages)("a redaction on $name", ({ open }) => {
   it("removes consumers' errors about the message's events, and no others", async () => {
@@ -278,6 +280,24 @@ describe("while a merge moves the contact's history, a redaction removes the obs
     const { storage, world, id, owners, mergeInPart } = await observed("observation");
     const one = world.engine(afterRead(storage, contactById, mergeInPart));
     await one.messages.redact(id);
+    expect(await owners()).toEqual([]);
+  });
+
+  it("if a job removes the quotes, since there are many runs", async () => {
+    const { storage, world, id, owners, mergeInPart } = await observed("message");
+    await withEarlierRuns(storage, 600);
+    await mergeInPart();
+    const stuck = withGroups(storage, {
+      async commit(writes, group) {
+        if (!writes.some(writesTo(observations, "insert"))) return group.commit(writes);
+        await group.abort();
+        throw new TidingsError("storage_unavailable", "The rest of the history cannot move.");
+      },
+    });
+    const next = await world.started(stuck);
+    await next.messages.redact(id);
+    expect(await owners()).toHaveLength(1);
+    await world.clock.advance(10_000);
     expect(await owners()).toEqual([]);
   });
 
