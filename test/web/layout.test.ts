@@ -439,9 +439,7 @@ test("a reader at the end of a thread stays there when the window gets smaller",
     await expect.poll(() => page.evaluate(left)).toBeLessThan(2);
     await page.setViewportSize({ width: narrower, height: narrower === 1200 ? 720 : 800 });
     // The events of scrolling come a frame or two after the change.
-    await page.evaluate(
-      "new Promise((done) => setTimeout(() => requestAnimationFrame(done), 200))",
-    );
+    await page.evaluate(fewFrames);
   }
   await expect.poll(() => page.evaluate(left)).toBeLessThan(2);
 });
