@@ -46,7 +46,12 @@ export function TimelineDiagram({ diagram }: { readonly diagram: Diagram }): JSX
                     />
                   ))}
                   {own.map((mark, index) => (
-                    <MarkView key={index} mark={mark} place={place} />
+                    <MarkView
+                      key={index}
+                      mark={mark}
+                      place={place}
+                      isLastOfLane={index === own.length - 1}
+                    />
                   ))}
                 </div>
               </div>
@@ -81,15 +86,17 @@ const minShareOfText = 0.1;
 interface MarkViewProps {
   readonly mark: Mark;
   readonly place: (at: number) => number;
+  /** Whether nothing follows it in its lane, so that its text has room. */
+  readonly isLastOfLane: boolean;
 }
 
-function MarkView({ mark, place }: MarkViewProps): JSX.Element {
+function MarkView({ mark, place, isLastOfLane }: MarkViewProps): JSX.Element {
   const { lane, at, end, tone, entry, isIgnored } = mark;
   const { title, icon } = describe(entry);
   const shape = [
     entry.type === "planned" && "is-planned",
     isIgnored === true && "is-ignored",
-    place(at) === 1 && "is-last",
+    isLastOfLane && "is-last",
   ]
     .filter(Boolean)
     .join(" ");
@@ -97,7 +104,7 @@ function MarkView({ mark, place }: MarkViewProps): JSX.Element {
   const insetInlineStart = `${place(at) * 100}%`;
   if (lane === "status" || lane === "attempt") {
     const share = place(end ?? at) - place(at);
-    const hasRoom = lane === "attempt" || share >= minShareOfText || place(at) === 1;
+    const hasRoom = lane === "attempt" || share >= minShareOfText || isLastOfLane;
     return (
       <span
         class={`timeline-bar tone-${tone} ${shape}`}
