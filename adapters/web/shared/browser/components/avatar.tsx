@@ -54,12 +54,12 @@ function pictureAddress(given: string | null | undefined): string | undefined {
 
 const segmenter = new Intl.Segmenter(undefined, { granularity: "grapheme" });
 
-/** The first letters of the first and the last word. A phone number has none. */
+/** The first letters of the first and the last word. A number or a code has none. */
 export function initials(name: string): string | undefined {
   const words = name
     .slice(0, 200)
     .split(/\s+/)
-    .filter((word) => /^\p{L}/u.test(word));
+    .filter((word) => /^\p{L}\D*$/u.test(word));
   const letters = words.length > 1 ? [words[0], words.at(-1)] : words.slice(0, 1);
   const first = letters.map((word = "") => {
     for (const { segment } of segmenter.segment(word.slice(0, 16))) return segment.slice(0, 4);
