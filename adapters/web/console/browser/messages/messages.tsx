@@ -5,6 +5,7 @@ import {
   api,
   Button,
   channelName,
+  dayAndTime,
   EmptyState,
   firstCharacters,
   go,
@@ -148,7 +149,22 @@ function MessageTable({ rows }: { readonly rows: readonly Message[] }): JSX.Elem
             </span>
           ),
         },
-        { label: t("columnStatus"), cell: ({ status }) => <StatusBadge of={status} /> },
+        {
+          label: t("columnStatus"),
+          cell: ({ status, send_at }) => (
+            <>
+              <StatusBadge of={status} />
+              {status === "scheduled" && send_at !== null && (
+                <>
+                  <br />
+                  <time class="nowrap muted" dateTime={send_at}>
+                    {dayAndTime(send_at)}
+                  </time>
+                </>
+              )}
+            </>
+          ),
+        },
         {
           label: t("columnContact"),
           cell: ({ direction, from, to, conversation_id }) => (
