@@ -49,12 +49,18 @@ export class AdvisoryLocks implements Omit<EngineLocks, "graceMs"> {
     return lock;
   }
 
-  /** Tries the locks. The end of the transaction releases those that it got. */
+  /**
+   * Reads which locks are held, and takes none: if one was taken only for a moment, its engine
+   * could not take it again at that moment.
+   */
   async findFree(ids: readonly string[]): Promise<readonly string[]> {
     const { engineLocks } = this.#names;
+    // The type of the keys in `pg_locks` is oid. `objsubid` is 2 for locks with two keys.
     const text =
-      "SELECT id::text FROM unnest($1::integer[]) AS id " +
-      `WHERE pg_try_advisory_xact_lock_shared(${engineLocks}, id)`;
+      "SELECT id::text FROM unnest($1::integer[]) AS id WHERE NOT EXISTS (SELECT FROM pg_locks " +
+      "WHERE locktype = 'advisory' AND objsubid = 2 AND objid = id::oid " +
+      `AND classid = (${engineLocks})::oid ` +
+      "AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))";
     const [found] = await this.#pool.atomic([{ text, values: [`{${ids.join(",")}}`] }]);
     return (found?.rows ?? []).map(([id]) => String(id));
   }

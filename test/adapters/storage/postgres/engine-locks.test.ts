@@ -1,4 +1,5 @@
 import { describe, expect, it, onTestFinished } from "vitest";
+import type { PostgresPool } from "../../../../adapters/storage/postgres/connections/driver.ts";
 import { ConnectionPool } from "../../../../adapters/storage/postgres/connections/pool.ts";
 import type { SessionUser } from "../../../../adapters/storage/postgres/connections/session.ts";
 import { AdvisoryLocks } from "../../../../adapters/storage/postgres/engine-locks.ts";
@@ -58,6 +59,43 @@ describe("the lock of an engine on PostgreSQL", () => {
     expect(await two.engineLocks.findFree([lock?.id ?? "", other?.id ?? ""])).toEqual([lock?.id]);
     const admin = await client(where);
     expect((await admin.query(`SELECT 1 FROM ${holders}`)).rowCount).toBe(1);
+  });
+
+  it("is taken again while another process looks for free locks", async () => {
+    const where = await database();
+    const pool = where.pool();
+    const [looks, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const slow: PostgresPool = {
+      async connect() {
+        const client = await pool.connect();
+        return {
+          async query(query) {
+            if (query.text === "COMMIT") {
+              looks.resolve();
+              await goOn.promise;
+            }
+            return client.query(query);
+          },
+          release: (destroy) => client.release(destroy),
+        };
+      },
+    };
+    const users: SessionUser[] = [];
+    const session = { join: async (user: SessionUser) => void users.push(user), leave() {} };
+    const names = new Names("public");
+    const lock = await new AdvisoryLocks(new ConnectionPool(pool), session, names).take();
+    const other = new AdvisoryLocks(new ConnectionPool(slow), session, names);
+    const looking = other.findFree([lock.id]);
+    await looks.promise;
+    const { connection, release } = await new ConnectionPool(pool).take();
+    onTestFinished(release);
+    for (const user of users) await user.begin(connection);
+    goOn.resolve();
+    await looking;
+    expect(lock.isHeld()).toBe(true);
+    expect(await other.findFree([lock.id])).toEqual([]);
+    await lock.release();
+    expect(await other.findFree([lock.id])).toEqual([lock.id]);
   });
 
   it("is free after its release, although it was taken while its connection was kept alive", async () => {
