@@ -59,6 +59,8 @@ export const background: CommitOptions = { origin: "engine" };
 export class Store {
   /** Draws the engine's ids. */
   readonly drawId: GenerateId;
+  /** Reads committed rows of all scopes. */
+  readonly unscopedReads: UnscopedReads;
   readonly #options: StoreOptions;
   readonly #pipeline: Pipeline;
   /**
@@ -66,7 +68,6 @@ export class Store {
    * groups wait for one another, and neither kind of commands waits for the other's groups.
    */
   readonly #locking: Pipeline;
-  readonly #reads: UnscopedReads;
   readonly #hosts: HostTransactions;
   readonly #listeners = new Set<(writes: readonly Write[]) => void>();
   #starter: Starter | undefined;
@@ -84,7 +85,7 @@ export class Store {
     const { stopDeadline = new AbortController().signal } = options;
     this.drawId = idSource(clock, random);
     const { reader } = port;
-    this.#reads = unscopedReads({
+    this.unscopedReads = unscopedReads({
       get: (lookups) => this.whileOpen(() => reader.get(lookups)),
       range: (range) => this.whileOpen(() => reader.range(range)),
       search: (searches) => this.whileOpen(() => reader.search(searches)),
@@ -264,12 +265,7 @@ export class Store {
 
   /** Reads committed rows of one scope. */
   reads(scope: Scope): Reads {
-    return this.#reads.in(scope);
-  }
-
-  /** Reads committed rows of all scopes. */
-  get unscopedReads(): UnscopedReads {
-    return this.#reads;
+    return this.unscopedReads.in(scope);
   }
 
   /**

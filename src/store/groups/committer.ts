@@ -196,7 +196,8 @@ export class Committer {
     if (waiting.size > 0) {
       // If the previous group fails, its commands run again, and must do so before these.
       if ((await previousCommitted) === false) return;
-      for (const run of waiting) this.#letWait(run);
+      forgetBegunWork([...waiting].map(({ command }) => command));
+      this.#options.blocked?.add([...waiting]);
       runs.splice(0, runs.length, ...ended.filter((run) => !waiting.has(run)));
       commands.splice(0, commands.length, ...runs.map(({ command }) => command));
     }
@@ -226,11 +227,6 @@ export class Committer {
       }
     } while (waiting.size > before);
     return waiting;
-  }
-
-  #letWait(run: BodyRun): void {
-    forgetBegunWork([run.command]);
-    this.#options.blocked?.add([run]);
   }
 
   /**
