@@ -50,8 +50,7 @@ export class BodyRunner {
     snapshot: GroupSnapshot,
     overlay: Overlay,
   ): Promise<BodyRun> {
-    const { drawId, firstVersion, projection, remembered, starter } = this.#options;
-    const recorded = [projection?.of, starter?.()?.of];
+    const { drawId, firstVersion, projection, remembered } = this.#options;
     // An earlier run may have begun work, too.
     forgetBegunWork([command]);
     const tx = new BufferedTx({
@@ -60,7 +59,6 @@ export class BodyRunner {
       snapshot,
       overlay,
       firstVersion,
-      recorded,
       planned: projection?.reads,
       remembered,
       onReadSettled: this.#onReadSettled,

@@ -25,8 +25,6 @@ interface BufferedTxOptions {
   readonly overlay: Overlay;
   /** Draws the version of a new row. */
   readonly firstVersion: () => number;
-  /** The collections whose new rows `insertionsInto` returns. */
-  readonly recorded: readonly (Collection | undefined)[];
   /** The reads that will follow in each scope. */
   readonly planned: readonly PlannedRead<ScopedIndex>[] | undefined;
   /** Undefined if reads of the storage need no round trip. */
@@ -67,7 +65,7 @@ export class BufferedTx implements BaseTx {
     this.#overlay = options.overlay;
   }
 
-  /** Returns the rows that were inserted into a recorded collection, in order. */
+  /** Returns the rows that were inserted into a collection, in order. */
   insertionsInto(collection: Collection): readonly object[] {
     return this.#insertions.filter((each) => each.collection === collection).map(({ row }) => row);
   }
@@ -164,8 +162,7 @@ export class BufferedTx implements BaseTx {
       const changed = Object.keys(seen).filter((each) => each !== "version");
       return { key, base, row: next, changed };
     });
-    const { recorded } = this.#options;
-    if (recorded.includes(collection)) this.#insertions.push({ collection, row: next });
+    this.#insertions.push({ collection, row: next });
     return next;
   }
 
