@@ -1,7 +1,7 @@
 export { createAccount, updateAccount } from "./commands.ts";
 export { defaultAccountId, prepareStorage } from "./prepare-storage.ts";
 export { listAccounts } from "./reads.ts";
-export { type Authenticated, changesKey, KeyRing } from "./keys/key-ring.ts";
+export { changesKey, KeyRing } from "./keys/key-ring.ts";
 export { KnownAccounts } from "./known-accounts.ts";
 export { ownAccount, readOwnAccount, settingByName, settings } from "./rows.ts";
 export { usage } from "./usage/rows.ts";

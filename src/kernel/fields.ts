@@ -1,6 +1,5 @@
 /** Schemas of fields that resources share: ids, times, addresses, texts, authors. */
 import * as z from "zod";
-import { definedFields } from "./defined-fields.ts";
 import { show } from "./describe.ts";
 import { ulidSource } from "./ids.ts";
 import type { Limits } from "./limits.ts";
@@ -205,6 +204,14 @@ function withoutUndefined(value: object): object {
   const isWhole = Array.isArray(value) || !Object.values(value).includes(undefined);
   if (isWhole) return value;
   return definedFields(value);
+}
+
+/** Returns an object without the fields that are undefined. */
+export function definedFields<T extends object>(
+  of: T,
+): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  const fields = Object.entries(of).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(fields) as { [K in keyof T]?: Exclude<T[K], undefined> };
 }
 
 /** An integer in a query string, where every value is a string. */

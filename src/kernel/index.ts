@@ -36,6 +36,7 @@ export {
   byIdSchema,
   day,
   dayInput,
+  definedFields,
   distinct,
   documentedAs,
   ids,
@@ -82,7 +83,6 @@ export {
   pageQuerySchema,
   pageSchema,
 } from "./page.ts";
-export { definedFields } from "./defined-fields.ts";
 export { Semaphore } from "./semaphore.ts";
 export { headersByName } from "./raw-headers.ts";
 export { isLanguageTag } from "./language-tag.ts";

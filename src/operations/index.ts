@@ -1,11 +1,4 @@
-export {
-  type ApiRoute,
-  type Guarded,
-  isGuarded,
-  type Method,
-  type PublicDocument,
-  takesKey,
-} from "./api-route.ts";
+export { type ApiRoute, type Guarded, isGuarded, type Method, takesKey } from "./api-route.ts";
 export { type Health, type HealthReason, type HealthReporter, healthSchema } from "./health.ts";
 export {
   type ConsentOptions,
@@ -63,12 +56,13 @@ export {
   commandByIdAndInput,
   type CommandOptions,
   type HandleMethod,
-  type HandleTable,
   type KeyOptions,
   inputWith,
   list,
   listById,
   method,
+  pagePromise,
+  type PagePromise,
   query,
   queryById,
   queryByIdAndInput,
@@ -92,11 +86,9 @@ export { canonicalJson, hasChanges } from "./canonical-json.ts";
 export {
   idempotency,
   type IdempotencyRow,
-  idempotencyAlsoShowing,
   idempotencyByExpiry,
   idempotencyByKey,
 } from "./execution/rows.ts";
-export { pagePromise, type PagePromise } from "./lists/page-promise.ts";
 export { findByWords } from "./lists/find-by-words.ts";
 export { queryWords, storedWords, wordsOf } from "./lists/indexed-words.ts";
 export { createdBetween } from "./lists/created-between.ts";
