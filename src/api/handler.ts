@@ -193,7 +193,7 @@ export class RequestHandler implements ApiHandler {
     exchange: AuthorizedExchange,
     operation: Change<unknown, unknown>,
   ): Promise<ApiResponse> {
-    const { request, headers, route, params, caller } = exchange;
+    const { request, headers, route, params } = exchange;
     const { limits, run } = this.#backend;
     const query = queryOf(exchange);
     const { [idempotencyField]: field, ...body } = await readJson(
@@ -201,10 +201,9 @@ export class RequestHandler implements ApiHandler {
       jsonOptions(route, limits),
     );
     await refuseIfEnded(exchange);
-    const given = idempotencyKey(headerOf(request.headers, "idempotency-key"), field);
-    const key = takesKey(operation) ? given : null;
+    const key = idempotencyKey(headerOf(request.headers, "idempotency-key"), field);
     const input = commandInput(inputSchema(operation, limits), body, params, query);
-    const context = contextOf(exchange, key === null ? null : storedKey(caller, key));
+    const context = contextOf(exchange, takesKey(operation) ? key : null);
 
     const outcome = await run(({ executor }) => executor.execute(operation, input, context));
     if (outcome.replayed) headers["Idempotent-Replayed"] = "true";
@@ -357,7 +356,8 @@ function queryOf({ request, route }: AuthorizedExchange): ReturnType<typeof pars
 
 function contextOf(
   { scope, caller, request_id }: AuthorizedExchange,
-  idempotency_key: string | null = null,
+  key: string | null = null,
 ): Context {
+  const idempotency_key = key === null ? null : storedKey(caller, key);
   return { scope, caller, request_id, idempotency_key };
 }
