@@ -36,13 +36,7 @@ import {
   jobHandlers,
   schema,
 } from "./modules.ts";
-import {
-  HostPolicies,
-  type Health,
-  type HealthReporter,
-  type Prepared,
-  type ScopedRunner,
-} from "./operations/index.ts";
+import { HostPolicies, type Health, type Prepared, type ScopedRunner } from "./operations/index.ts";
 import { Store } from "./store/index.ts";
 import { webchatTransport } from "./webchat/index.ts";
 import { fanOut, type Event } from "./webhooks/index.ts";
@@ -89,7 +83,7 @@ export class MessagingEngine<
   readonly #store: Store;
   readonly #bus: EventBus;
   readonly #consumers: Consumers;
-  readonly #healthReporter: HealthReporter;
+  readonly #health: () => Promise<Health>;
   readonly #handleOf: (scope: Scope) => AccountHandle;
   readonly #lifecycle: Lifecycle;
 
@@ -154,7 +148,7 @@ export class MessagingEngine<
       run,
       stopDeadline,
     });
-    this.#healthReporter = backend;
+    this.#health = backend.health;
     this.api = new RequestHandler(backend, apiRoutes(limits));
     const running = { store, accounts, streams, limits, prepared, run };
     const runnerIn = (scope: Scope): ScopedRunner => new OperationRunner(scope, running);
@@ -297,7 +291,7 @@ export class MessagingEngine<
    * seconds. Never rejects.
    */
   health(): Promise<Health> {
-    return this.#healthReporter.health();
+    return this.#health();
   }
 
   /**

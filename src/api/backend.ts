@@ -3,7 +3,7 @@ import { TidingsError, type AccountId, type GenerateId, type Limits } from "../k
 import {
   rateLimiter,
   type Executor,
-  type HealthReporter,
+  type Health,
   type Prepared,
   type RateLimiter,
 } from "../operations/index.ts";
@@ -42,8 +42,10 @@ interface Executing {
 }
 
 /** What the HTTP API uses of the engine. */
-export interface ApiBackend
-  extends Pick<EngineParts, "clock" | "random" | "limits" | "logger" | "origins">, HealthReporter {
+export interface ApiBackend extends Pick<
+  EngineParts,
+  "clock" | "random" | "limits" | "logger" | "origins"
+> {
   readonly drawId: GenerateId;
   /** Undefined if the engine has no HTTP client. */
   readonly httpClient: HttpClient | undefined;
@@ -67,6 +69,8 @@ export interface ApiBackend
   readonly checkAccount: (id: AccountId) => Promise<void>;
   /** @throws TidingsError `invalid_visitor_token`, `expired_visitor_token`, `not_found` */
   readonly authenticateVisitor: (session_id: string, token: string) => Promise<Visitor>;
+  /** Returns whether the engine can commit commands now. Never rejects. */
+  readonly health: () => Promise<Health>;
 }
 
 /** Connects the HTTP API to the engine. */

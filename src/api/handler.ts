@@ -164,7 +164,7 @@ export class RequestHandler implements ApiHandler {
         return respondWithShared(exchange, body, json);
       }
       case "public": {
-        const { status, body } = await operation.answer(this.#backend);
+        const { status, body } = await operation.answer(this.#backend.health);
         headers["Content-Type"] = json;
         return { status, headers, body };
       }

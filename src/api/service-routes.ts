@@ -38,9 +38,9 @@ export function serviceRoutes(document: () => Promise<string>): readonly ApiRout
         kind: "public",
         name: "health.get",
         mayBeUnavailable: true,
-        async answer(engine) {
-          const health = await engine.health();
-          return { status: health.status === "ok" ? 200 : 503, body: JSON.stringify(health) };
+        async answer(health) {
+          const found = await health();
+          return { status: found.status === "ok" ? 200 : 503, body: JSON.stringify(found) };
         },
       },
       summary: "Check whether the service is ready",

@@ -1,7 +1,7 @@
 import type * as z from "zod";
 import type { KeyScope } from "./caller.ts";
 import type { EventStream } from "./event-stream.ts";
-import type { HealthReporter } from "./health.ts";
+import type { Health } from "./health.ts";
 import type { Command, Procedure, Query, RowProcedure, SignalOperation } from "./operation.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -65,7 +65,10 @@ export interface PublicOperation {
   readonly name: string;
   /** Whether it may respond with 503, with a body of the same schema. */
   readonly mayBeUnavailable?: boolean;
-  answer(engine: HealthReporter): Promise<{ readonly status: 200 | 503; readonly body: string }>;
+  /** `health` returns whether the engine can commit commands now. */
+  answer(
+    health: () => Promise<Health>,
+  ): Promise<{ readonly status: 200 | 503; readonly body: string }>;
 }
 
 /** A document that is the same for every caller. It needs no key. */

@@ -30,9 +30,3 @@ export const healthSchema = z
     reasons: z.array(healthReasonSchema),
   })
   .meta({ id: "Health" });
-
-/** What the routes about health need of the engine. */
-export interface HealthReporter {
-  /** Returns whether the engine can commit commands now. */
-  health(): Promise<Health>;
-}

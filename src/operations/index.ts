@@ -1,5 +1,5 @@
 export { type ApiRoute, type Guarded, isGuarded, type Method, takesKey } from "./api-route.ts";
-export { type Health, type HealthReason, type HealthReporter, healthSchema } from "./health.ts";
+export { type Health, type HealthReason, healthSchema } from "./health.ts";
 export {
   type ConsentOptions,
   type ConsentSettings,

@@ -19,11 +19,11 @@ export interface RateLimiter {
  * PostgreSQL counts by the same rule in SQL: `adapters/storage/postgres/admissions.ts`.
  */
 export function rateLimiter(clock: Clock, storage: Pick<StoragePort, "admit">): RateLimiter {
-  if (storage.admit === undefined) return new LocalRateLimiter(clock);
-  const admit = storage.admit.bind(storage);
+  if (storage.admit === undefined) return localRateLimiter(clock);
+  const admitAll = storage.admit.bind(storage);
   return {
     async admit(key, limit) {
-      const [admission] = await admit([{ key, limit, window: windowMs }]);
+      const [admission] = await admitAll([{ key, limit, window: windowMs }]);
       if (admission === undefined) {
         throw new TypeError("The storage returned no admission. Return one per request.");
       }
@@ -32,18 +32,14 @@ export function rateLimiter(clock: Clock, storage: Pick<StoragePort, "admit">): 
   };
 }
 
-class LocalRateLimiter implements RateLimiter {
-  readonly #clock: Clock;
-  readonly #logs = boundedCache<string, SlidingLog>(maxKeys);
-
-  constructor(clock: Clock) {
-    this.#clock = clock;
-  }
-
-  async admit(key: string, limit: number): Promise<Admission> {
-    const log = getOrInsert(this.#logs, key, () => slidingLog(windowMs));
-    return admit(log, limit, this.#clock.monotonic());
-  }
+function localRateLimiter(clock: Clock): RateLimiter {
+  const logs = boundedCache<string, SlidingLog>(maxKeys);
+  return {
+    async admit(key, limit) {
+      const log = getOrInsert(logs, key, () => slidingLog(windowMs));
+      return admit(log, limit, clock.monotonic());
+    },
+  };
 }
 
 /**

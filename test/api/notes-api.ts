@@ -185,8 +185,8 @@ export function notes(given: Partial<Limits> = {}, requests = 2): Notes {
   const health: PublicOperation = {
     kind: "public",
     name: "health.get",
-    answer: async (backend) => {
-      const { status } = await backend.health();
+    answer: async (reportHealth) => {
+      const { status } = await reportHealth();
       return { status: 200, body: JSON.stringify({ status }) };
     },
   };
