@@ -180,7 +180,7 @@ export class MessagingEngine<
    */
   account(id: string = defaultAccountId, options: AccountOptions = {}): AccountHandle {
     checkAccountId(id);
-    if (!isId("acct", id)) throw notFound("account");
+    if (!isId("acct", id)) throw notFound("account", id);
     const mode = accountMode(options, this.#settings.mode);
     return this.#handleOf({ account_id: id, mode });
   }

@@ -49,7 +49,7 @@ export const updateAccount: Command<UpdateAccount & ById, Account> = {
   async run(tx, { id, name, plan, time_zone }, { services }) {
     const unscopedTx = unscoped(tx);
     const account = await unscopedTx.get(accountById, [id]);
-    if (account === undefined) throw notFound("account");
+    if (account === undefined) throw notFound("account", id);
     const updated = unscopedTx.update(accounts, account, {
       name: name ?? account.name,
       plan: plan?.name ?? account.plan,

@@ -13,7 +13,7 @@ export async function agentToChange(
   options?: ReadOptions,
 ): Promise<Seen<AgentRow>> {
   const agent = await tx.get(agentById, [id], options);
-  if (agent === undefined) throw notFound("agent");
+  if (agent === undefined) throw notFound("agent", id);
   return agent;
 }
 

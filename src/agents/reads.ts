@@ -9,10 +9,10 @@ export const getAgent: Query<ById, Agent> = {
   input: () => byIdSchema,
   async run(reads, { id }) {
     const agent = await reads.get(agentById, [id]);
-    if (agent === undefined) throw notFound("agent");
+    if (agent === undefined) throw notFound("agent", id);
     const version = await reads.get(agentVersionOf, [agent.id, agent.revision]);
     // The version is missing if the agent was removed between the two reads.
-    if (version === undefined) throw notFound("agent");
+    if (version === undefined) throw notFound("agent", id);
     return agentResource(agent, version.definition);
   },
 };

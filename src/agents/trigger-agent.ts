@@ -24,6 +24,7 @@ import {
   minuteMs,
   TidingsError,
   withId,
+  wrongKind,
   type ById,
   type FieldError,
 } from "../kernel/index.ts";
@@ -160,7 +161,7 @@ async function findTriggeredConversation(
   if (contact_id !== undefined) return ofContact(tx, contact_id);
   const found = conversation_id && (await hold(tx, conversation_id));
   if (!found) {
-    const message = "no such conversation";
+    const message = wrongKind("conversation", conversation_id ?? "") ?? "no such conversation";
     throw invalid([{ pointer: "/conversation_id", code: "unknown_conversation", message }]);
   }
   if (found.status !== "closed") return found;
@@ -170,7 +171,7 @@ async function findTriggeredConversation(
 async function ofContact(tx: Tx, id: string): Promise<Seen<ConversationRow>> {
   const contact = await findSurvivor(tx, id);
   if (contact === undefined) {
-    throw unknownContact();
+    throw unknownContact(id);
   }
   const found = await Promise.all(
     mediums.map((medium) => tx.get(currentConversation, [contact.id, medium])),
@@ -212,7 +213,7 @@ async function requestOf(
   const { contact_id } = conversation;
   const playbook = await tx.get(playbookById, [playbook_id], { hold: true });
   if (playbook === undefined) {
-    const message = "no playbook has this id";
+    const message = wrongKind("playbook", playbook_id) ?? "no playbook has this id";
     throw invalid([{ pointer: "/playbook_id", code: "unknown_playbook", message }]);
   }
   if (!playbook.enabled) {

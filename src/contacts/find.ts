@@ -1,4 +1,4 @@
-import { invalid, notFound, TidingsError } from "../kernel/index.ts";
+import { invalid, notFound, TidingsError, wrongKind } from "../kernel/index.ts";
 import type { Seen } from "../ports/index.ts";
 import type { ReadOptions, Tx } from "../store/index.ts";
 import { contactById, type ContactRow } from "./rows.ts";
@@ -14,14 +14,15 @@ export async function contactToChange(
   options?: ReadOptions,
 ): Promise<Seen<ContactRow>> {
   const contact = await reads.get(contactById, [id], options);
-  if (contact === undefined) throw notFound("contact");
+  if (contact === undefined) throw notFound("contact", id);
   if (contact.merged_into !== null) throw mergedError(contact.merged_into);
   return contact;
 }
 
 /** The error of a field that names a contact which does not exist. */
-export function unknownContact(pointer = "/contact_id"): TidingsError {
-  return invalid([{ pointer, code: "unknown_contact", message: "no contact has this id" }]);
+export function unknownContact(id: string, pointer = "/contact_id"): TidingsError {
+  const message = wrongKind("contact", id) ?? "no contact has this id";
+  return invalid([{ pointer, code: "unknown_contact", message }]);
 }
 
 export function mergedError(conflictingId: string): TidingsError {
@@ -38,7 +39,7 @@ export function mergedError(conflictingId: string): TidingsError {
  */
 export async function contactToRead(reads: Pick<Tx, "get">, id: string): Promise<Seen<ContactRow>> {
   const contact = await findSurvivor(reads, id);
-  if (contact === undefined) throw notFound("contact");
+  if (contact === undefined) throw notFound("contact", id);
   return contact;
 }
 

@@ -24,7 +24,7 @@ export const getContact: Query<ById, Contact> = {
   async run(reads, { id }, { services }) {
     const row = await reads.get(contactById, [id]);
     const [contact] = row === undefined ? [] : await showContacts(reads, [row], services);
-    if (contact === undefined) throw notFound("contact");
+    if (contact === undefined) throw notFound("contact", id);
     return contact;
   },
 };

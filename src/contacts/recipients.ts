@@ -64,7 +64,7 @@ export async function findRecipient(
     const identities = await tx.list(identitiesOfContact, [id, medium], maxIdentities);
     const contact = await tx.get(contactById, [id]);
     if (contact === undefined) {
-      throw unknownContact(pointer);
+      throw unknownContact(id, pointer);
     }
     if (contact.merged_into === null) {
       const identity = preferredAddress(contact, identities);

@@ -13,7 +13,7 @@ export const getConversation: Query<ById, Conversation> = {
   async run(reads, { id }) {
     const row = await reads.get(conversationById, [id]);
     const [conversation] = row === undefined ? [] : await showConversations(reads, [row]);
-    if (conversation === undefined) throw notFound("conversation");
+    if (conversation === undefined) throw notFound("conversation", id);
     return conversation;
   },
 };
@@ -45,7 +45,7 @@ export const listNotes: Query<ThreadQuery, Page<Note>> = {
   input: () => threadQuerySchema,
   async run(reads, { id, ...input }, call) {
     if ((await reads.get(conversationById, [id])) === undefined) {
-      throw notFound("conversation");
+      throw notFound("conversation", id);
     }
     const list = {
       index: notes.primary,

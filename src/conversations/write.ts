@@ -27,7 +27,7 @@ import { conversationOfEvent } from "./show.ts";
  */
 export async function touchConversation(tx: Tx, id: string): Promise<Seen<ConversationRow>> {
   const conversation = await tx.get(conversationById, [id]);
-  if (conversation === undefined) throw notFound("conversation");
+  if (conversation === undefined) throw notFound("conversation", id);
   return tx.touch(conversations, conversation);
 }
 

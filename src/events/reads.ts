@@ -9,7 +9,7 @@ export const getEvent: Query<ById, EventEnvelope> = {
   input: () => byIdSchema,
   async run(reads, { id }) {
     const event = await reads.get(eventById, [id]);
-    if (event === undefined) throw notFound("event");
+    if (event === undefined) throw notFound("event", id);
     return eventResource(event);
   },
 };

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { describe, suggestion } from "./describe.ts";
+import { wrongKind } from "./ids.ts";
 
 /**
  * Every error that a caller can receive, by code. `status` is the HTTP status. `retryable` means
@@ -157,10 +158,13 @@ export class TidingsError extends Error {
 
 /**
  * Resources of another account, of the other mode, and resources that never existed give the same
- * error, so that callers cannot probe for ids.
+ * error, so that callers cannot probe for ids. With the id that the caller gave, the message says
+ * if it is of another kind.
  */
-export function notFound(noun: string): TidingsError {
-  return new TidingsError("not_found", `No such ${noun}.`);
+export function notFound(noun: string, id = ""): TidingsError {
+  const reason = wrongKind(noun, id);
+  const message = reason === undefined ? `No such ${noun}.` : `No such ${noun}: ${reason}.`;
+  return new TidingsError("not_found", message);
 }
 
 export function bodyTooLarge(limit: number): TidingsError {

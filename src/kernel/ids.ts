@@ -25,6 +25,28 @@ export type WebchatSessionId = Id<"wcs">;
 export type EntryId = Id<"ent">;
 export type RequestId = Id<"req">;
 
+/** What an id with each prefix names. */
+const nouns = {
+  acct: "account",
+  key: "API key",
+  snd: "sender",
+  msg: "message",
+  ct: "contact",
+  conv: "conversation",
+  note: "note",
+  agt: "agent",
+  pb: "playbook",
+  run: "run",
+  obs: "observation",
+  wh: "webhook",
+  dlv: "delivery",
+  att: "attempt",
+  evt: "event",
+  wcs: "webchat session",
+  ent: "entry",
+  req: "request",
+};
+
 /** A ULID, as the source of a pattern. */
 export const ulidSource = "[0-7][0-9A-HJKMNP-TV-Z]{25}";
 export const ulidPattern = new RegExp(`^${ulidSource}$`);
@@ -33,6 +55,21 @@ export const ulidPattern = new RegExp(`^${ulidSource}$`);
 export function isId<P extends string>(prefix: P, text: string): text is Id<P> {
   return text.startsWith(`${prefix}_`) && ulidPattern.test(text.slice(prefix.length + 1));
 }
+
+/**
+ * Says which kind of id was expected and which one came. Returns undefined if the id is of the
+ * expected kind or of none. The prefixes tell, so it reveals nothing of what exists.
+ */
+export function wrongKind(expected: string, id: string): string | undefined {
+  const kinds = Object.entries(nouns);
+  const [, given] = kinds.find(([prefix]) => isId(prefix, id)) ?? [];
+  const [prefix] = kinds.find(([, noun]) => noun === expected) ?? [];
+  if (given === undefined || prefix === undefined || given === expected) return undefined;
+  const wanted = `${withArticle(expected)} (${prefix}_…)`;
+  return `expected the id of ${wanted}, but this is the id of ${withArticle(given)}`;
+}
+
+const withArticle = (noun: string): string => `${/^[aeio]/i.test(noun) ? "an" : "a"} ${noun}`;
 
 /** Types an id from outside whose form a schema has checked. */
 export const playbookId = (text: string): PlaybookId => `pb_${ulidOf(text)}`;

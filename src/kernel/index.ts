@@ -117,6 +117,7 @@ export {
   ulidPattern,
   type WebchatSessionId,
   type WebhookId,
+  wrongKind,
 } from "./ids.ts";
 export { defaultLimits, type Limits, maxScheduleAheadMs } from "./limits.ts";
 export {

@@ -27,7 +27,7 @@ import type { Message } from "./types.ts";
 /** @throws TidingsError `not_found` */
 export async function readMessage(reads: Reads, id: string): Promise<MessageRow> {
   const message = await reads.get(messageById, [id]);
-  if (message === undefined) throw notFound("message");
+  if (message === undefined) throw notFound("message", id);
   return message;
 }
 
@@ -107,7 +107,7 @@ export const listConversationMessages: Query<ThreadQuery, Page<Message>> = {
   input: () => threadQuerySchema,
   async run(reads, { id, ...input }, call) {
     if ((await reads.get(conversationById, [id])) === undefined) {
-      throw notFound("conversation");
+      throw notFound("conversation", id);
     }
     const list = {
       index: messagesOfConversation,

@@ -5,6 +5,7 @@ import {
   millis,
   notFound,
   withId,
+  wrongKind,
   type ById,
   type ContactId,
   type ConversationId,
@@ -86,13 +87,15 @@ async function checkEvidence(
     errors.push({
       pointer: "/conversation_id",
       code: "unknown_conversation",
-      message: "The contact has no such conversation.",
+      message:
+        wrongKind("conversation", conversation_id) ?? "The contact has no such conversation.",
     });
   }
-  for (const [i, message] of messages.entries()) {
-    if (message?.contact_id === contact_id) continue;
+  for (const [i, id] of evidence_message_ids.entries()) {
+    if (messages[i]?.contact_id === contact_id) continue;
     const pointer = `/evidence_message_ids/${i}`;
-    errors.push({ pointer, code: "unknown_message", message: "The contact has no such message." });
+    const message = wrongKind("message", id) ?? "The contact has no such message.";
+    errors.push({ pointer, code: "unknown_message", message });
   }
   if (errors.length > 0) throw invalid(errors);
   const evidence = messages.flatMap((message) => (message === undefined ? [] : [message.id]));
@@ -109,7 +112,7 @@ export const removeObservation: Command<RemoveObservation, void> = {
   async run(tx, { id, observation_id }) {
     const contact = await contactToRead(tx, id);
     const row = await tx.get(observationById, [contact.id, observation_id]);
-    if (row === undefined) throw notFound("observation");
+    if (row === undefined) throw notFound("observation", observation_id);
     await eraseStoredResponses(tx, row.id);
     tx.remove(observations, row);
   },

@@ -112,7 +112,7 @@ export async function otherContact(
   id: string,
 ): Promise<Seen<ContactRow>> {
   const other = await reads.get(contactById, [id]);
-  if (other === undefined) throw unknownContact();
+  if (other === undefined) throw unknownContact(id);
   if (other.id === survivor.id) {
     const message = "must be another contact";
     throw invalid([{ pointer: "/contact_id", code: "itself", message }]);

@@ -41,7 +41,7 @@ export const redactMessage: Command<ById, Message> = {
   shows: showsOutput,
   async run(tx, { id }, { services }) {
     const message = await tx.get(messageById, [id]);
-    if (message === undefined) throw notFound("message");
+    if (message === undefined) throw notFound("message", id);
     if (
       message.status === "scheduled" ||
       message.status === "queued" ||

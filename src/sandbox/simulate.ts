@@ -126,7 +126,7 @@ export const receiveSandboxReceipts: Command<SandboxReceipts, Message> = {
   async run(tx, { id, receipts }, { scope, services }) {
     requireSandbox(scope);
     const message = await tx.get(messageById, [id]);
-    if (message === undefined) throw notFound("message");
+    if (message === undefined) throw notFound("message", id);
     const attempt = await tx.get(attemptsOfMessage, [message.id, message.attempts]);
     if (attempt === undefined) throw notSent(message);
     const simulatedReceipts = receipts.map(({ status, at, error }) => ({
@@ -177,7 +177,7 @@ export const createSandboxEvent: Command<SandboxEvent, Event> = {
 /** The contact is held, so that a concurrent erasure finds the event. */
 async function contactOf(tx: Tx, services: Services, id: string): Promise<Contact> {
   const contact = await tx.get(contactById, [id], { hold: true });
-  if (contact === undefined) throw unknownContact();
+  if (contact === undefined) throw unknownContact(id);
   if (contact.merged_into !== null) throw mergedError(contact.merged_into);
   return showContact(tx, contact, services);
 }

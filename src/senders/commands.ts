@@ -81,7 +81,7 @@ export const updateSender: Command<UpdateSender & ById, Sender> = {
   survivesReset: true,
   async run(tx, { id, default: isDefault, ...change }, { scope, services }) {
     const sender = await tx.get(senderById, [id]);
-    if (sender === undefined) throw notFound("sender");
+    if (sender === undefined) throw notFound("sender", id);
     const {
       channels = sender.channels,
       pool = sender.pool,
@@ -118,7 +118,7 @@ export const removeSender: Command<ById, void> = {
   survivesReset: true,
   async run(tx, { id }) {
     const sender = await tx.get(senderById, [id]);
-    if (sender === undefined) throw notFound("sender");
+    if (sender === undefined) throw notFound("sender", id);
     for (const channel of sender.channels) {
       await setChannel(tx, sender, channel, noUse);
     }

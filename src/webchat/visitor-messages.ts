@@ -91,7 +91,7 @@ export const markWebchatMessage: Command<VisitorMark & ById, void> = {
   async run(tx, { id, message_id, mark }, { services }) {
     const { address } = await findSession(tx, id);
     const entry = await tx.get(mailOfMessage, [message_id, address]);
-    if (entry === undefined) throw notFound("message");
+    if (entry === undefined) throw notFound("message", message_id);
     await recordReceipt(tx, services, entry, mark);
   },
 };

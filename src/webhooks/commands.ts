@@ -165,7 +165,7 @@ export async function requireWebhook(
   options?: ReadOptions,
 ): Promise<Seen<WebhookRow>> {
   const webhook = await within.get(webhookById, [id], options);
-  if (webhook === undefined) throw notFound("webhook");
+  if (webhook === undefined) throw notFound("webhook", id);
   return webhook;
 }
 

@@ -122,7 +122,7 @@ export const getDelivery: Query<DeliveryOfWebhook, DeliveryWithBody> = {
         limit: maxAttemptsRead,
       }),
     ]);
-    if (delivery?.webhook_id !== webhook.id) throw notFound("delivery");
+    if (delivery?.webhook_id !== webhook.id) throw notFound("delivery", delivery_id);
     return { ...withAttempts(delivery, webhook, attempts, now), body: delivery.body };
   },
 };

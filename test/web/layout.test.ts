@@ -435,6 +435,9 @@ test("a reader at the end of a thread stays there when the window gets smaller",
   await page.locator(".message").nth(11).waitFor();
   const left = `(({ scrollHeight, scrollTop, clientHeight }) =>
     scrollHeight - scrollTop - clientHeight)(document.querySelector(".thread"))`;
+  const fewFrames = `(async () => {
+    for (let i = 0; i < 5; i++) await new Promise(requestAnimationFrame);
+  })()`;
   for (const narrower of [1200, 1280, 1200]) {
     await expect.poll(() => page.evaluate(left)).toBeLessThan(2);
     await page.setViewportSize({ width: narrower, height: narrower === 1200 ? 720 : 800 });

@@ -126,7 +126,7 @@ export const rotateKey: Command<RotateApiKey & ById, ApiKeyWithSecret> = {
   survivesReset: true,
   async run(tx, { id, grace_seconds = defaultGraceSeconds }, { scope, caller, services }) {
     const key = await tx.get(keyById, [id]);
-    if (key === undefined) throw notFound("API key");
+    if (key === undefined) throw notFound("API key", id);
     checkScopes(key.scopes, caller, "Rotating a key needs all of its scopes.");
     // The list still shows it.
     if (key.revoked_at !== null) {
@@ -165,7 +165,7 @@ export const revokeKey: Command<ById, void> = {
   survivesReset: true,
   async run(tx, { id }, { caller }) {
     const key = await tx.get(keyById, [id]);
-    if (key === undefined) throw notFound("API key");
+    if (key === undefined) throw notFound("API key", id);
     checkScopes(key.scopes, caller, "Revoking a key needs all of its scopes.");
     if (key.revoked_at === null) tx.update(keys, key, { revoked_at: tx.now });
   },

@@ -10,7 +10,7 @@ export const getPlaybook: Query<GetPlaybook & ById, Playbook> = {
   input: () => withId(getPlaybookSchema, "The id of the playbook."),
   async run(reads, { id, version }) {
     const playbook = await reads.get(playbookById, [id]);
-    if (playbook === undefined) throw notFound("playbook");
+    if (playbook === undefined) throw notFound("playbook", id);
     if (version === undefined || version === playbook.revision) return playbookResource(playbook);
     const old = await reads.get(playbookVersionOf, [playbook.id, version]);
     if (old === undefined) throw notFound("version of the playbook");

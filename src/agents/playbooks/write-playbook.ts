@@ -118,7 +118,7 @@ function inUse(detail: string, conflictingId: string): TidingsError {
 /** @throws TidingsError `not_found` */
 async function playbookToChange(tx: Tx, id: string): Promise<Seen<PlaybookRow>> {
   const playbook = await tx.get(playbookById, [id]);
-  if (playbook === undefined) throw notFound("playbook");
+  if (playbook === undefined) throw notFound("playbook", id);
   return playbook;
 }
 

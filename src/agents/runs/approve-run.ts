@@ -30,7 +30,7 @@ export const approveRun: Command<ApproveRun & ById & { readonly run_id: string }
   async run(tx, { id, run_id, decision, call_id, author_id }, { scope, caller }) {
     const person = personOf(caller, author_id);
     const run = await tx.get(runById, [run_id]);
-    if (run?.agent_id !== id) throw notFound("run");
+    if (run?.agent_id !== id) throw notFound("run", run_id);
     const waiting = callsToDecide(run);
     const call = waiting.find((each) => call_id === undefined || each.id === call_id);
     if (call === undefined && waiting.length > 0) {
@@ -50,7 +50,7 @@ export const approveRun: Command<ApproveRun & ById & { readonly run_id: string }
     const hold = decision === "approve" && run.request?.type !== "action";
     const conversation = await tx.get(conversationById, [run.conversation_id], { hold });
     // It was erased. A job is about to remove its runs.
-    if (conversation === undefined) throw notFound("run");
+    if (conversation === undefined) throw notFound("run", run_id);
     if (decision === "approve") {
       const agent = await tx.get(agentById, [id]);
       const obstacle = obstacleTo(run, agent, conversation);

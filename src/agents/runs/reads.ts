@@ -33,7 +33,7 @@ export const getRun: Query<RunOfAgent, Run> = {
     const run = await reads.get(runById, [run_id]);
     if (run?.agent_id === id) return runResource(run);
     await checkAgent(reads, id);
-    throw notFound("run");
+    throw notFound("run", run_id);
   },
 };
 
@@ -68,7 +68,7 @@ export const listConversationRuns: Query<ListConversationRuns & ById, Page<Run>>
   input: () => withId(listConversationRunsSchema, "The id of the conversation."),
   async run(reads, input, call) {
     const { id } = input;
-    if ((await reads.get(conversationById, [id])) === undefined) throw notFound("conversation");
+    if ((await reads.get(conversationById, [id])) === undefined) throw notFound("conversation", id);
     const ranges = rangesInConversation(id);
     return runPage(reads, call, { operation: "conversations.runs", input, ...ranges });
   },
@@ -129,5 +129,5 @@ async function checkAgent(reads: Reads, id: string): Promise<void> {
     order: "ascending",
     limit: 1,
   });
-  if (run === undefined) throw notFound("agent");
+  if (run === undefined) throw notFound("agent", id);
 }

@@ -21,7 +21,7 @@ export const cancelMessage: Command<ById, Message> = {
   shows: showsOutput,
   async run(tx, { id }) {
     const message = await tx.get(messageById, [id]);
-    if (message === undefined) throw notFound("message");
+    if (message === undefined) throw notFound("message", id);
     if (message.direction === "inbound") {
       throw new TidingsError("not_cancelable", "An inbound message cannot be canceled.");
     }

@@ -50,7 +50,7 @@ export const editMessage: Command<EditMessage & ById, Message> = {
   async run(tx, { id, ...change }, call) {
     const { secret } = call.services;
     const message = await tx.get(messageById, [id]);
-    if (message === undefined) throw notFound("message");
+    if (message === undefined) throw notFound("message", id);
     const state = await editedState(tx, message, change);
     const body = change.body ?? message.body ?? "";
     const media = change.media ?? message.media;

@@ -105,7 +105,7 @@ async function visitorIdentity(
   }
   const contact = await findSurvivor(tx, contact_id, { hold: true });
   if (contact === undefined) {
-    throw unknownContact();
+    throw unknownContact(contact_id);
   }
   const [known] = await tx.list(identitiesOfContact, [contact.id, "webchat"], 1);
   // An erasure reads the sessions and removes this row. It must find the new session.

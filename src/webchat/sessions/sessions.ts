@@ -16,7 +16,7 @@ import {
  */
 export async function findSession(tx: Tx, id: string): Promise<Seen<WebchatSessionRow>> {
   const session = await tx.get(webchatSessionById, [id], { hold: true });
-  if (session === undefined || session.expires_at <= tx.now) throw notFound("webchat session");
+  if (session === undefined || session.expires_at <= tx.now) throw notFound("webchat session", id);
   return session;
 }
 
@@ -30,7 +30,7 @@ export async function readSession(
   now: number,
 ): Promise<WebchatSessionRow> {
   const session = await reads.get(webchatSessionById, [id]);
-  if (session === undefined || session.expires_at <= now) throw notFound("webchat session");
+  if (session === undefined || session.expires_at <= now) throw notFound("webchat session", id);
   return session;
 }
 

@@ -21,7 +21,7 @@ export const showTyping: SignalOperation<ShowTyping & ById> = {
   async run(reads, { id, author_id }, { caller }) {
     const person = personOf(caller, author_id);
     const conversation = await reads.get(conversationById, [id]);
-    if (conversation === undefined) throw notFound("conversation");
+    if (conversation === undefined) throw notFound("conversation", id);
     const { id: conversation_id, contact_id, medium } = conversation;
     if (medium !== "webchat") {
       const message = `names a conversation on ${medium}. Only webchat shows who is typing`;

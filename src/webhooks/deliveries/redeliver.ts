@@ -28,7 +28,7 @@ export const redeliver: Command<DeliveryOfWebhook, Delivery> = {
   async run(tx, { id, delivery_id }) {
     const webhook = await requireWebhook(tx, id, { hold: true });
     const delivery = await tx.get(deliveryById, [delivery_id]);
-    if (delivery?.webhook_id !== webhook.id) throw notFound("delivery");
+    if (delivery?.webhook_id !== webhook.id) throw notFound("delivery", delivery_id);
     const reason = manualAttemptRefusal(delivery);
     if (reason !== undefined) throw new TidingsError("conflict", refusals[reason]);
     if (delivery.manual_at !== null) return deliveryResource(delivery, webhook, tx.now);
