@@ -25,8 +25,7 @@ export type PolicyContext = Pick<Call, "services" | "hostVerdicts">;
 
 /**
  * Returns the verdict of every policy on a message. It reads the contact and the account only if a
- * policy needs them.
- * @throws VerdictsMissing if the host application's policies must be called first
+ * policy needs them. What `HostVerdicts.of` throws interrupts the command.
  */
 export async function checkPolicies(
   tx: Tx,

@@ -148,12 +148,12 @@ export type NamedVerdict = Verdict & {
 
 /**
  * The verdicts of the host application's policies on a message. A command may await only its own
- * transaction, so it cannot evaluate policies. If a verdict is missing, the engine interrupts the
- * command, evaluates the policies, and runs the command again.
+ * transaction, so it cannot wait for a policy. If a policy does not decide at once, the engine
+ * interrupts the command, and runs it again when all policies have decided.
  */
 export interface HostVerdicts {
   /** Whether the host application has policies. */
   readonly any: boolean;
-  /** @throws VerdictsMissing if the policies have not been evaluated with these facts */
+  /** Throws what interrupts the command if the policies do not decide at once. */
   of(facts: PolicyFacts): readonly NamedVerdict[];
 }

@@ -106,19 +106,19 @@ describe.each(hosts)("host policies on $name", ({ name, open }) => {
     expect(line.calls).toHaveLength(1);
   });
 
-  it.runIf(isTried)("are evaluated once per idempotency key, also for denials", async () => {
+  it.runIf(isTried)("are not evaluated again for a known idempotency key", async () => {
     let asked = 0;
     const counting: Policy<object> = { name: "counting", evaluate: () => (asked++, allow) };
     const { one, list } = await opened([counting, banned]);
     const key = { idempotencyKey: "order-17" };
     const first = await one.messages.send(hello, key);
-    expect(asked).toBe(1);
     await list(to);
-    expect(await one.messages.send(hello, key)).toEqual(first);
     const denied = { idempotencyKey: "order-18" };
     expect(await outcome(one.messages.send(hello, denied))).toBe("policy_denied");
+    asked = 0;
+    expect(await one.messages.send(hello, key)).toEqual(first);
     expect(await outcome(one.messages.send(hello, denied))).toBe("policy_denied");
-    expect(asked).toBe(2);
+    expect(asked).toBe(0);
     expect((await one.messages.list()).data).toHaveLength(1);
   });
 

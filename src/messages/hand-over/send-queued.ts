@@ -1,4 +1,4 @@
-import { noVerdicts, type Runtime } from "../../operations/index.ts";
+import type { Runtime } from "../../operations/index.ts";
 import type { SendAnswer } from "../../ports/index.ts";
 import {
   checkUnansweredCommit,
@@ -30,7 +30,11 @@ export function sendQueued(runtime: Runtime): JobHandler<"send"> {
     await sending.sendFrom(await sending.beginNext(0));
   };
   const firstStep: FirstStep<"send"> = async (tx, claim) => {
-    const options = { services, hostVerdicts: noVerdicts, endsRun: false };
+    const hostVerdicts = hostPolicies.verdictsAtOnce;
+    if (hostVerdicts === undefined) {
+      return { run: (run) => handle(claim, run), undo: async () => {} };
+    }
+    const options = { services, hostVerdicts, endsRun: false };
     const begun = await beginNextAttempt(tx, claim, options);
     return {
       run: (run) => new SendRun(runtime, claim, run).sendFrom(begun),
@@ -39,11 +43,7 @@ export function sendQueued(runtime: Runtime): JobHandler<"send"> {
       },
     };
   };
-  // Policies of the host application are evaluated outside of the engine's transactions.
-  return Object.assign(
-    handle,
-    hostPolicies.any ? {} : { firstStep, prefetch: prefetchNextAttempt },
-  );
+  return Object.assign(handle, { firstStep, prefetch: prefetchNextAttempt });
 }
 
 /** One run of a conversation's job. */

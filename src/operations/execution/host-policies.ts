@@ -1,38 +1,27 @@
 /**
- * Evaluates the policies of the host application. They may query the host application's tables,
- * which a command cannot wait for. So a command that needs verdicts is interrupted. The engine then
- * opens a transaction, evaluates the policies in it, and runs the command in it too. Commands that
- * need no verdicts have no extra cost.
+ * Evaluates the policies of the host application. A policy that decides at once by the facts is
+ * called by the command itself, and costs no more. But a command cannot wait for a policy, and has
+ * no handle with which a policy could query the host application's tables. In these cases it is
+ * interrupted. It runs again when the policies have decided, in a transaction if one queries.
  */
+import { TidingsError, type Scope } from "../../kernel/index.ts";
+import type { Clock, HostVerdicts, Logger, Policy, PolicyFacts } from "../../ports/index.ts";
+import type { Origin, Store, Tx } from "../../store/index.ts";
 import {
-  PolicyFailure,
-  Semaphore,
-  TidingsError,
-  withDeadline,
-  type Scope,
-} from "../../kernel/index.ts";
-import {
-  withoutMessage,
-  type Clock,
-  type HostVerdicts,
-  type Logger,
-  type NamedVerdict,
-  type Policy,
-  type PolicyFacts,
-  type Verdict,
-} from "../../ports/index.ts";
-import { isContended, type Origin, type Store, type Tx } from "../../store/index.ts";
-import { checkVerdict, UnusableVerdict } from "./check-verdict.ts";
+  FailedEvaluation,
+  PolicyEvaluator,
+  type OpenEvaluation,
+  type Verdicts,
+} from "./evaluate-policies.ts";
+import { handleOf, NeedsTransaction, UnopenedHandle } from "./policy-handle.ts";
+import { PolicyTransactions } from "./policy-transactions.ts";
 
 interface HostPoliciesOptions {
   readonly policies: readonly Policy[];
   readonly store: Store;
   readonly clock: Clock;
   readonly logger: Logger;
-  /**
-   * Maximum number of transactions open for policies. If 0, the policies are evaluated between two
-   * runs of the command.
-   */
+  /** Maximum number of transactions open for policies. If 0, policies get no handle. */
   readonly transactions: number;
   /** Aborts at the deadline of a stop. Commands that still wait for verdicts then fail. */
   readonly stopDeadline: AbortSignal;
@@ -50,33 +39,30 @@ type Work<T> = (tx: Tx, verdicts: HostVerdicts) => Promise<T>;
 /** Runs a body in one transaction. */
 type Commit<T> = (body: (tx: Tx) => Promise<T>) => Promise<T>;
 
-/** Maximum duration of one evaluation of a policy, in milliseconds. */
-const maxPolicyMs = 5_000;
-/** Maximum number of evaluations during one command. */
+/** Maximum number of evaluations that one command waits for. */
 const maxEvaluations = 100;
-/** How often a command that meets conflicts gets a new transaction. */
-const maxTries = 8;
-/** Maximum number of commands that wait for a transaction. */
-const maxWaiting = 10_000;
 
 /** Runs commands with the verdicts that they need. */
 export class HostPolicies {
   readonly #options: HostPoliciesOptions;
-  readonly #transactions: Semaphore;
+  readonly #evaluator: PolicyEvaluator;
+  readonly #transactions: PolicyTransactions;
+  /** Whether the last evaluation without a transaction ended at once. */
+  #decideAtOnce = true;
 
   constructor(options: HostPoliciesOptions) {
     this.#options = options;
-    const busy = (): Error =>
-      new TidingsError(
-        "overloaded",
-        "Too many messages are waiting for policies. Try again later.",
-      );
-    this.#transactions = new Semaphore(options.transactions, maxWaiting, busy);
+    this.#evaluator = new PolicyEvaluator(options);
+    this.#transactions = new PolicyTransactions(options);
   }
 
-  /** Whether there are policies to evaluate. */
-  get any(): boolean {
-    return this.#options.policies.length > 0;
+  /**
+   * The verdicts for a command that can run without them, if they are not there at once. Undefined
+   * if they probably are not, because they were not the last time.
+   */
+  get verdictsAtOnce(): HostVerdicts | undefined {
+    if (!this.#any) return noVerdicts;
+    return this.#decideAtOnce ? this.#withoutTransaction() : undefined;
   }
 
   /**
@@ -89,140 +75,143 @@ export class HostPolicies {
     work: Work<T>,
     { handle, origin = "caller" }: CommitOptions = {},
   ): Promise<T> {
-    const { store, transactions } = this.#options;
-    if (handle !== undefined) return this.#commitWithin(handle, scope, work);
-    if (!this.any) return store.commit(scope, (tx) => work(tx, noVerdicts), { origin });
-    const commit: Commit<T> = (body) => store.commit(scope, body, { origin });
-    if (transactions === 0) return this.#collectVerdicts(work, commit, undefined);
     try {
-      const none = new CollectedVerdicts();
-      return await commit((tx) => work(tx, none));
+      return await (handle === undefined
+        ? this.#commit(scope, work, origin)
+        : this.#commitWithin(handle, scope, work));
     } catch (error) {
-      if (!(error instanceof VerdictsMissing)) throw error;
-    }
-    return this.#transactions.run(() => this.#commitInTransaction(scope, work, origin));
-  }
-
-  /** Runs a command in a transaction of its own, in which the policies can query tables. */
-  async #commitInTransaction<T>(scope: Scope, work: Work<T>, origin: Origin): Promise<T> {
-    const { store } = this.#options;
-    for (let tries = 1; ; tries++) {
-      try {
-        return await store.transaction((handle) => this.#commitWithin(handle, scope, work), {
-          origin,
-        });
-      } catch (error) {
-        if (!isContended(error) || tries >= maxTries) throw error;
-      }
+      if (error instanceof FailedEvaluation) error.log(this.#options.logger);
+      throw error;
     }
   }
 
-  /** Runs a command in the open transaction of a handle. */
-  #commitWithin<T>(handle: unknown, scope: Scope, work: Work<T>): Promise<T> {
+  /** Runs a command in a group, or in a transaction if a policy queries tables. */
+  async #commit<T>(scope: Scope, work: Work<T>, origin: Origin): Promise<T> {
     const { store } = this.#options;
-    if (!this.any) return store.within(handle, scope, (tx) => work(tx, noVerdicts));
-    const commit: Commit<T> = (body) => store.within(handle, scope, body);
-    return this.#collectVerdicts(work, commit, handle);
+    const commit: Commit<T> = (body) => store.commit(scope, body, { origin });
+    if (!this.#any) return commit((tx) => work(tx, noVerdicts));
+    try {
+      return await waitForVerdicts(work, commit, this.#withoutTransaction());
+    } catch (error) {
+      if (!(error instanceof NeedsTransaction)) throw error;
+      const { facts } = error;
+      return this.#transactions.run((opened) => this.#commitWithin(opened, scope, work, facts));
+    }
   }
 
   /**
-   * Reruns a command until it has every verdict that it needs. An interrupted run writes nothing.
+   * Runs a command in the open transaction of a handle. `facts` are those that the policies will
+   * probably get.
    */
-  async #collectVerdicts<T>(work: Work<T>, commit: Commit<T>, handle: unknown): Promise<T> {
-    const verdicts = new CollectedVerdicts();
-    for (let count = 0; count < maxEvaluations; count++) {
-      try {
-        return await commit((tx) => work(tx, verdicts));
-      } catch (error) {
-        if (!(error instanceof VerdictsMissing)) throw error;
-        verdicts.keep(error.facts, await this.#evaluate(error.facts, handle));
-      }
+  async #commitWithin<T>(
+    handle: unknown,
+    scope: Scope,
+    work: Work<T>,
+    facts?: PolicyFacts,
+  ): Promise<T> {
+    const { store } = this.#options;
+    const commit: Commit<T> = (body) => store.within(handle, scope, body);
+    if (!this.#any) return commit((tx) => work(tx, noVerdicts));
+    const opened = handleOf(handle);
+    const verdicts = new CommandVerdicts((each) => this.#evaluator.evaluate(each, opened));
+    // Otherwise, policies that need time would interrupt the command first.
+    if (facts !== undefined) await verdicts.collect(facts);
+    return waitForVerdicts(work, commit, verdicts);
+  }
+
+  get #any(): boolean {
+    return this.#options.policies.length > 0;
+  }
+
+  /** The verdicts of policies that query no tables. */
+  #withoutTransaction(): CommandVerdicts {
+    const handle = this.#options.transactions === 0 ? handleOf(undefined) : new UnopenedHandle();
+    return new CommandVerdicts((facts) => {
+      const evaluated = this.#evaluator.evaluate(facts, handle);
+      this.#decideAtOnce = !isOpen(evaluated);
+      return evaluated;
+    });
+  }
+}
+
+/** Runs a command, and again when the policies that it waits for have decided. */
+async function waitForVerdicts<T>(
+  work: Work<T>,
+  commit: Commit<T>,
+  verdicts: CommandVerdicts,
+): Promise<T> {
+  for (let count = 0; count < maxEvaluations; count++) {
+    try {
+      return await commit((tx) => work(tx, verdicts));
+    } catch (error) {
+      // An interrupted run has written nothing.
+      if (!(error instanceof VerdictsOpen)) throw error;
+      await verdicts.wait(error);
     }
-    throw new TidingsError(
-      "storage_contended",
-      "The facts that the policies evaluate kept changing. Try again.",
-    );
   }
-
-  /** Evaluates every policy in order: after one denies, another may give a more specific reason. */
-  async #evaluate(facts: PolicyFacts, handle: unknown): Promise<readonly NamedVerdict[]> {
-    const { policies, stopDeadline } = this.#options;
-    const verdicts: NamedVerdict[] = [];
-    for (const policy of policies) {
-      stopDeadline.throwIfAborted();
-      try {
-        // The types of the engine make the policies accept the handles of its storage.
-        const evaluated = policy.evaluate(facts, handle as object | undefined);
-        const verdict = isThenable(evaluated) ? await this.#withDeadline(evaluated) : evaluated;
-        verdicts.push({ policy: policy.name, ...checkVerdict(verdict, facts.now) });
-      } catch (error) {
-        stopDeadline.throwIfAborted();
-        this.#logFailure(policy, facts, error);
-        throw new PolicyFailure(policy.name, error);
-      }
-    }
-    return verdicts;
-  }
-
-  #logFailure({ name }: Policy, facts: PolicyFacts, error: unknown): void {
-    const { account_id, mode, message } = facts;
-    // An error of the policy itself may quote the message.
-    const err = error instanceof UnusableVerdict ? error : withoutMessage(error);
-    const ids = { policy: name, account_id, mode, message_id: message.id };
-    this.#options.logger.error({ err, ...ids }, "a policy failed");
-  }
-
-  #withDeadline<T>(evaluating: PromiseLike<T>): Promise<T> {
-    const late = (): never => {
-      throw new UnusableVerdict(`The policy took longer than ${maxPolicyMs} ms.`);
-    };
-    const { clock, stopDeadline } = this.#options;
-    return withDeadline(clock, maxPolicyMs, async () => evaluating, late, stopDeadline);
-  }
+  throw new TidingsError(
+    "storage_contended",
+    "The facts that the policies evaluate kept changing. Try again.",
+  );
 }
 
 /** The verdicts of a host application without policies. */
 export const noVerdicts: HostVerdicts = { any: false, of: () => [] };
 
-/** Interrupts a command: the policies have not been evaluated with these facts. */
-class VerdictsMissing extends Error {
-  override readonly name = "VerdictsMissing";
+/** Interrupts a command: the policies have not decided at once. */
+class VerdictsOpen extends Error {
+  override readonly name = "VerdictsOpen";
   readonly facts: PolicyFacts;
+  readonly evaluation: OpenEvaluation;
 
-  constructor(facts: PolicyFacts) {
-    super("The policies of the host application have not been evaluated.");
+  constructor(facts: PolicyFacts, evaluation: OpenEvaluation) {
+    super("The policies of the host application have not decided.");
     this.facts = facts;
+    this.evaluation = evaluation;
   }
 }
 
 /**
- * The verdicts collected during one transaction. A rerun of the command reuses them unless a fact
- * other than the time changed.
+ * The verdicts for one command with one handle. Those that the command has waited for are used
+ * again unless a fact other than the time changed.
  */
-class CollectedVerdicts implements HostVerdicts {
+class CommandVerdicts implements HostVerdicts {
   readonly any = true;
-  readonly #known = new Map<string, readonly NamedVerdict[]>();
+  readonly #evaluate: (facts: PolicyFacts) => Verdicts | OpenEvaluation;
+  readonly #known = new Map<string, Verdicts>();
 
-  of(facts: PolicyFacts): readonly NamedVerdict[] {
-    const known = this.#known.get(cacheKey(facts));
-    if (known === undefined) throw new VerdictsMissing(facts);
-    return known;
+  constructor(evaluate: (facts: PolicyFacts) => Verdicts | OpenEvaluation) {
+    this.#evaluate = evaluate;
   }
 
-  keep(facts: PolicyFacts, verdicts: readonly NamedVerdict[]): void {
+  of(facts: PolicyFacts): Verdicts {
+    const known = this.#known.size > 0 ? this.#known.get(cacheKey(facts)) : undefined;
+    if (known !== undefined) return known;
+    const evaluated = this.#evaluate(facts);
+    if (isOpen(evaluated)) throw new VerdictsOpen(facts, evaluated);
+    return evaluated;
+  }
+
+  /** Evaluates the policies before the command asks for their verdicts. */
+  async collect(facts: PolicyFacts): Promise<void> {
+    const evaluated = this.#evaluate(facts);
+    this.#keep(facts, isOpen(evaluated) ? await evaluated.finish() : evaluated);
+  }
+
+  /** Waits for the policies that have interrupted the command. */
+  async wait({ facts, evaluation }: VerdictsOpen): Promise<void> {
+    this.#keep(facts, await evaluation.finish());
+  }
+
+  #keep(facts: PolicyFacts, verdicts: Verdicts): void {
     this.#known.set(cacheKey(facts), verdicts);
   }
 }
 
-function cacheKey({ now: _, ...facts }: PolicyFacts): string {
-  return JSON.stringify(facts);
+function isOpen(evaluated: Verdicts | OpenEvaluation): evaluated is OpenEvaluation {
+  return "finish" in evaluated;
 }
 
-/**
- * Whether a policy returned a promise. Query builders return their own thenables, and under
- * Jest the promises of Node's modules are not instances of the global `Promise`.
- */
-function isThenable(evaluated: Verdict | PromiseLike<Verdict>): evaluated is PromiseLike<Verdict> {
-  const { then } = (evaluated ?? {}) as Partial<PromiseLike<Verdict>>;
-  return typeof then === "function";
+function cacheKey({ now: _, ...facts }: PolicyFacts): string {
+  return JSON.stringify(facts);
 }

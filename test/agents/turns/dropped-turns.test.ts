@@ -2,6 +2,7 @@
  * What is recorded of a turn that a person ends, and of a call that is under way meanwhile; and
  * what becomes of a turn that the storage cannot store.
  */
+import { setImmediate } from "node:timers/promises";
 import { describe, expect, test, vi } from "vitest";
 import { z } from "zod";
 import { memory } from "../../../adapters/storage/memory/index.ts";
@@ -155,7 +156,9 @@ test("a turn that fails is reported with its own error if its tokens cannot be s
   const { storage, dieAfter } = mortal(memory());
   const broken: Policy = {
     name: "broken",
-    evaluate() {
+    async evaluate() {
+      // The command that asked for the verdict has ended then.
+      await setImmediate();
       dieAfter(0);
       throw new Error("the rule is broken");
     },
