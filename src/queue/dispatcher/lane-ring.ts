@@ -267,6 +267,7 @@ class Ring {
 
   /** Notes that the lanes of a page were read, up to `last`. */
   endPage(rows: readonly JobRow[]): void {
+    // Otherwise, the caller went on elsewhere before the end of the page.
     const isRead = rows.length === 0 || rows.at(-1)?.lane === this.last;
     // The last lane of the round may fill the page with its own rows.
     const isAtEnd = this.#isPastEnd && this.last === this.#endOfRound;
