@@ -4,7 +4,7 @@ import { memory } from "../../adapters/storage/memory/index.ts";
 import { seededRandom } from "../../adapters/testing/index.ts";
 import { schema } from "../../src/modules.ts";
 import { LaneRing } from "../../src/queue/dispatcher/lane-ring.ts";
-import { encodeLane, limitOf, type Lane } from "../../src/queue/jobs/lane.ts";
+import { encodeLane, limitOf, remoteOf, type Lane } from "../../src/queue/jobs/lane.ts";
 import { jobs } from "../../src/queue/jobs/rows.ts";
 import { unscopedReads } from "../../src/store/reads/reads.ts";
 import { runs } from "../support/runs.ts";
@@ -17,7 +17,8 @@ const scope = fc.record({
   mode: fc.constant("live" as const),
 });
 const slow = fc.boolean();
-const remote = fc.constantFrom("a", "ab", "b");
+const remotes = ["a", "ab", "b"] as const;
+const remote = fc.constantFrom(...remotes);
 /** A lane under the limit of a carrier or of all consumers, or under none. */
 const anyLane: fc.Arbitrary<Lane> = fc.oneof(
   fc.record({ scope, slow, remote }).map(({ scope: own, ...of }) => ({
@@ -43,6 +44,15 @@ const anyLanes = fc.uniqueArray(
   },
 );
 
+interface Searched {
+  /** How many jobs may start under each limit. */
+  readonly room: number;
+  /** How many jobs may start in all. */
+  readonly free: number;
+  /** The remotes that other engines serve. */
+  readonly left?: readonly string[];
+}
+
 async function ringOf(lanes: readonly { readonly lane: Lane; readonly count: number }[]) {
   const storage = memory();
   await storage.open(schema);
@@ -59,13 +69,14 @@ async function ringOf(lanes: readonly { readonly lane: Lane; readonly count: num
   const ring = new LaneRing(unscopedReads(storage.reader), "work");
   return {
     ring,
-    /** `room`: how many jobs may start under each limit. `free`: how many in all. */
-    search: ({ room, free }: { readonly room: number; readonly free: number }) => {
+    search: ({ room, free, left = [] }: Searched) => {
       const freeUnderLimit = (lane: Lane): number =>
         limitOf(lane) === undefined ? Infinity : room;
       const freeIn = (lane: Lane): number => Math.min(4, freeUnderLimit(lane));
-      const all = { spread: 1, waitForOthersMs: () => 0, nextPick: () => 0 };
-      return ring.read({ ...all, now, free, freeIn, freeUnderLimit });
+      const waitForOthersMs = (lane: Lane): number =>
+        left.includes(remoteOf(lane) ?? "") ? Infinity : 0;
+      const all = { spread: 1, nextPick: () => 0 };
+      return ring.read({ ...all, now, free, freeIn, freeUnderLimit, waitForOthersMs });
     },
   };
 }
@@ -74,6 +85,7 @@ it("reads each lane in a round in which there is room for all, whatever was read
   const before = fc.record({
     room: fc.integer({ min: 0, max: 3 }),
     free: fc.integer({ min: 1, max: 8 }),
+    left: fc.subarray([...remotes]),
     isNewRound: fc.boolean(),
   });
   await fc.assert(
