@@ -127,7 +127,7 @@ longTest(
     const { conversation_id: id } = await write("Hi");
     await page.goto(`${url}#/all/${id}`);
     await page.locator(".composer-area").fill("Hello");
-    const send = page.locator(".composer").getByRole("button", { name: /^Send/ });
+    const send = page.locator(".composer").getByRole("button", { name: "Send", exact: true });
     const warning = page.locator(".composer .notice", { hasText: "has opted out" });
     await page.locator(".message", { hasText: "Hi" }).waitFor();
     await write("STOP");
@@ -253,7 +253,7 @@ longTest("what speaks against a reply stays said while the person types on", asy
     await asked;
   }
   expect(await warning.count()).toBe(1);
-  expect(await composer.getByRole("button", { name: /^Send/ }).isDisabled()).toBe(true);
+  expect(await composer.getByRole("button", { name: "Send", exact: true }).isDisabled()).toBe(true);
 });
 
 longTest("a filter keeps what a person types right after a pause", async ({ skip }) => {
