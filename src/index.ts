@@ -69,7 +69,6 @@ export type {
   ShowTyping,
   StreamedWebchatMessage,
   Typing,
-  VisitorHistory,
   VisitorMark,
   VisitorMessage,
   VisitorStream,
@@ -95,6 +94,7 @@ export type {
   EventPattern,
   HttpOptions,
   ListDeliveries,
+  RecoverWebhook,
   RotateWebhookSecret,
   TestWebhook,
   UpdateWebhook,
@@ -242,7 +242,6 @@ export type {
 } from "./messages/index.ts";
 export type {
   AddNote,
-  AssignConversation,
   Assignee,
   Conversation,
   ConversationClosedData,
@@ -269,7 +268,6 @@ export type {
   SandboxNumber,
   SandboxNumbers,
   SandboxReceipt,
-  SandboxReceipts,
   SandboxResetResult,
   SandboxSeedResult,
 } from "./sandbox/index.ts";

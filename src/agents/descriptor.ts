@@ -2,7 +2,7 @@ import {
   conversationById,
   conversationSchema,
   onConversationReopened,
-  type AssignConversation,
+  type Assignee,
 } from "../conversations/index.ts";
 import { pageSchema } from "../kernel/index.ts";
 import { onMessageReceived } from "../messages/index.ts";
@@ -348,7 +348,7 @@ const agentHandles = {
   conversations: {
     assign: method(
       ({ change }) =>
-        (id: string, assignee: AssignConversation["assignee"], options?: CommandOptions) =>
+        (id: string, assignee: Assignee | null, options?: CommandOptions) =>
           change(assignConversation, { id, assignee }, options),
     ),
     handOff: commandByIdAndInput(handOffConversation),

@@ -21,7 +21,7 @@ import {
   sandboxNumbersSchema,
   sandboxResetResultSchema,
   sandboxSeedResultSchema,
-  type SandboxReceipts,
+  type SandboxReceipt,
 } from "./types.ts";
 
 /** All routes have one scope, the reading one too. */
@@ -121,7 +121,7 @@ const sandboxHandles = {
     inbound: command(receiveSandboxMessage),
     receipts: method(
       ({ change }) =>
-        (id: string, receipts: SandboxReceipts["receipts"], options?: CommandOptions) =>
+        (id: string, receipts: readonly SandboxReceipt[], options?: CommandOptions) =>
           change(receiveSandboxReceipts, { id, receipts }, options),
     ),
     event: command(createSandboxEvent),

@@ -12,7 +12,6 @@ export type {
 } from "./streams/signal-types.ts";
 export type {
   StreamedWebchatMessage,
-  VisitorHistory,
   VisitorMark,
   VisitorMessage,
   VisitorStream,

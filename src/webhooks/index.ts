@@ -25,6 +25,7 @@ export {
 } from "./types.ts";
 export {
   type CreateWebhook,
+  type RecoverWebhook,
   type RotateWebhookSecret,
   type TestWebhook,
   testWebhookSchema,

@@ -2,7 +2,7 @@
 import * as z from "zod";
 import { defaultGraceSeconds } from "../accounts/index.ts";
 import { eventTypeSchema, type EventType } from "../events/index.ts";
-import { distinct, instant, reference, text, wholeRecord } from "../kernel/index.ts";
+import { distinct, instant, text, wholeRecord } from "../kernel/index.ts";
 import { eventPatternSchema, type EventPattern } from "./event-patterns.ts";
 import { headerLimits, headerName, headerProblems, headerValue } from "./headers.ts";
 import { webhookOrderingSchema, webhookStatusSchema, type WebhookOrdering } from "./types.ts";
@@ -132,12 +132,10 @@ export const testWebhookSchema = z
 
 /** A recovery of a webhook's failed deliveries. */
 export interface RecoverWebhook {
-  /** The id of the webhook. */
-  readonly id: string;
   /** Only deliveries created at or after this time are sent again. */
   readonly since: string;
 }
 
 export const recoverWebhookSchema = z
-  .strictObject({ id: reference, since: instant })
+  .strictObject({ since: instant })
   .meta({ id: "RecoverWebhook" });

@@ -6,7 +6,7 @@ import type {
   Limits,
   SandboxEvent,
   SandboxInbound,
-  SandboxReceipts,
+  SandboxReceipt,
   TestWebhook,
 } from "../../adapters/entry.ts";
 import { memory } from "../../adapters/storage/memory/index.ts";
@@ -271,7 +271,7 @@ function types(): void {
 
   void engine.sandbox.inbound({ from: "+15005550001", body: "Hi" } satisfies SandboxInbound);
   void ({ type: "message.sent" } satisfies SandboxEvent);
-  void ([] satisfies SandboxReceipts["receipts"]);
+  void ([{ status: "delivered" }] satisfies SandboxReceipt[]);
   void ({ type: "message.sent" } satisfies TestWebhook);
   void ({ bodyBytes: 1, jsonDepth: 2 } satisfies Partial<Limits>);
 }

@@ -1,7 +1,7 @@
 import type { ListConversationRuns, Run } from "../../agents/index.ts";
 import type {
   AddNote,
-  AssignConversation,
+  Assignee,
   Conversation,
   HandOffConversation,
   ListConversations,
@@ -87,11 +87,7 @@ export interface Conversations {
    * if it is assigned to an agent.
    * @throws TidingsError `conflict` when the conversation is closed
    */
-  assign(
-    id: string,
-    assignee: AssignConversation["assignee"],
-    options?: CommandOptions,
-  ): Promise<Conversation>;
+  assign(id: string, assignee: Assignee | null, options?: CommandOptions): Promise<Conversation>;
   /** Replaces the labels of the conversation. */
   setLabels(id: string, labels: readonly string[], options?: CommandOptions): Promise<Conversation>;
   /** Marks all messages up to the last one as read. `unread_count` becomes 0. */

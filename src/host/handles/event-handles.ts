@@ -14,6 +14,7 @@ import type {
   DeliveryWithBody,
   Event,
   ListDeliveries,
+  RecoverWebhook,
   RotateWebhookSecret,
   TestWebhook,
   UpdateWebhook,
@@ -120,12 +121,5 @@ export interface Webhooks {
    * work continues after the call resolves. A second call during that work attempts none twice,
    * unless its `since` is earlier.
    */
-  recover(
-    id: string,
-    input: {
-      /** Only deliveries created at or after this time are sent again. ISO 8601. */
-      readonly since: string;
-    },
-    options?: CommandOptions,
-  ): Promise<Webhook>;
+  recover(id: string, input: RecoverWebhook, options?: CommandOptions): Promise<Webhook>;
 }

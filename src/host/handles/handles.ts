@@ -30,7 +30,7 @@ import type {
   SandboxEvent,
   SandboxInbound,
   SandboxNumbers,
-  SandboxReceipts,
+  SandboxReceipt,
   SandboxResetResult,
   SandboxSeedResult,
 } from "../../sandbox/index.ts";
@@ -108,7 +108,7 @@ export interface Sandbox {
    */
   receipts(
     id: string,
-    receipts: SandboxReceipts["receipts"],
+    receipts: readonly SandboxReceipt[],
     options?: CommandOptions,
   ): Promise<Message>;
   /** Publishes a sample event to handlers, consumers, streams and webhooks. */

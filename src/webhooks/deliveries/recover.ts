@@ -1,5 +1,12 @@
-import { firstIdAt, millis, type DeliveryId, type WebhookId } from "../../kernel/index.ts";
-import { showsNothing, type Command, type Runtime } from "../../operations/index.ts";
+import {
+  firstIdAt,
+  millis,
+  withId,
+  type ById,
+  type DeliveryId,
+  type WebhookId,
+} from "../../kernel/index.ts";
+import { Command, Runtime, showsNothing } from "../../operations/index.ts";
 import {
   arm,
   finish,
@@ -26,10 +33,10 @@ import { manualRequest } from "./redeliver.ts";
  * needs another request when the recovery has ended. A request with an earlier time starts again
  * from that time.
  */
-export const recoverWebhook: Command<RecoverWebhook, Webhook> = {
+export const recoverWebhook: Command<RecoverWebhook & ById, Webhook> = {
   kind: "command",
   name: "webhooks.recover",
-  input: () => recoverWebhookSchema,
+  input: () => withId(recoverWebhookSchema, "The id of the webhook."),
   status: 202,
   shows: showsNothing,
   async run(tx, { id, since }) {
