@@ -3,6 +3,7 @@ import type { Conversation, Message } from "../../../../../src/index.ts";
 import {
   Avatar,
   Badge,
+  dateTime,
   dayAndTime,
   duration,
   Icon,
@@ -58,7 +59,7 @@ export function ConversationRow(props: RowProps): JSX.Element | null {
           <span class="row-name truncate grow" dir="auto">
             {nameIn(row)}
           </span>
-          <time class="row-time" dateTime={at}>
+          <time class="row-time" dateTime={at} data-tooltip={dateTime(at)}>
             {shortTime(at, now.value)}
           </time>
         </span>
