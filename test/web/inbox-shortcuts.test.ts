@@ -94,6 +94,32 @@ longTest(
   },
 );
 
+test.runIf(isLong)(
+  "each of several conversations that were closed in a row can be opened again",
+  async ({ skip }) => {
+    const { shop, page, url } = await openInbox(skip);
+    const ids = new Map<string, string>();
+    for (const name of ["Cleo", "Ben"]) {
+      const from = `+141555501${ids.size}0`;
+      await shop.contacts.create({ phone: from, name });
+      ids.set(name, (await shop.sandbox.inbound({ from, body: "Hello?" })).conversation_id);
+    }
+    const status = async (name: string) =>
+      (await shop.conversations.get(ids.get(name) ?? "")).status;
+    await page.goto(`${url}#/all/${ids.get("Ben")}`);
+    for (const name of ["Ben", "Cleo"]) {
+      await page.locator(".conversation-header h2", { hasText: name }).waitFor();
+      await page.keyboard.press("e");
+      await page.locator(".toast", { hasText: name }).waitFor();
+    }
+    for (const name of ["Cleo", "Ben"]) {
+      expect(await status(name)).toBe("closed");
+      await page.keyboard.press("z");
+      await expect.poll(() => status(name)).toBe("open");
+    }
+  },
+);
+
 test("a reply is sent from its field, and not while the person types in another field or opens a link", async ({
   skip,
 }) => {

@@ -155,7 +155,7 @@ export const t = defineTexts({
   pending: "Sending",
 
   close: "Close",
-  closed: "Conversation closed",
+  closed: "{name}: conversation closed",
   reopen: "Reopen",
   reopened: "Conversation reopened",
   undo: "Undo",
@@ -169,7 +169,7 @@ export const t = defineTexts({
   unassigned: "Unassigned",
   snooze: "Snooze",
   snoozeUntil: "Snooze until",
-  snoozed: "Snoozed until {time}",
+  snoozed: "{name}: snoozed until {time}",
   unsnooze: "End the snooze now",
   snoozeHour: "In one hour",
   snoozeThreeHours: "In three hours",

@@ -10,7 +10,7 @@ import {
   toastError,
 } from "../../../shared/browser/index.ts";
 import { t } from "../texts.ts";
-import { conversationNow, conversations } from "./conversations.ts";
+import { conversationNow, conversations, nameOfContact } from "./conversations.ts";
 import { inTurn } from "./in-turn.ts";
 import { nextSequence } from "./order.ts";
 import { isMe, nameOfAssignee } from "./people.ts";
@@ -52,7 +52,7 @@ export const closeConversation = (id: string): Promise<boolean> =>
     id,
     { status: "closed", snoozed_until: null },
     (key) => update(id, { status: "closed" }, key),
-    t("closed"),
+    t("closed", { name: nameOfContact(id) }),
     undoOf(id, "closed"),
   );
 
@@ -69,7 +69,7 @@ export const snooze = (id: string, until: string): Promise<boolean> =>
     id,
     { status: "snoozed", snoozed_until: until },
     (key) => update(id, { status: "snoozed", snoozed_until: until }, key),
-    t("snoozed", { time: dayAndTime(until) }),
+    t("snoozed", { name: nameOfContact(id), time: dayAndTime(until) }),
     undoOf(id, "snoozed"),
   );
 

@@ -1,6 +1,8 @@
 /** The conversations that the page knows, and the list that shows them. */
 import type { Contact, Conversation } from "../../../../../src/index.ts";
 import { api } from "../../../shared/browser/index.ts";
+import { t } from "../texts.ts";
+import { nameIn } from "../words.ts";
 import { isErased } from "./erased.ts";
 import { LiveList } from "./live-list.ts";
 import { isGone, sweepDrafts } from "./sweep.ts";
@@ -33,6 +35,12 @@ export const conversation = (id: string): Conversation | undefined => conversati
 
 /** Its value now, without listening to changes. */
 export const conversationNow = (id: string): Conversation | undefined => conversations.rowNow(id);
+
+/** The name of the contact of a conversation. */
+export function nameOfContact(id: string): string {
+  const row = conversationNow(id);
+  return row === undefined ? t("contactUnknown") : nameIn(row);
+}
 
 /** Removes the conversations of a contact that was erased. Returns their ids. */
 export function dropErased(contactId: string): readonly string[] {

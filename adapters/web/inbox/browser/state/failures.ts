@@ -2,8 +2,7 @@
 import type { Message } from "../../../../../src/index.ts";
 import { go, keepLatest, placeNow, toast } from "../../../shared/browser/index.ts";
 import { t } from "../texts.ts";
-import { nameIn } from "../words.ts";
-import { conversationNow } from "./conversations.ts";
+import { nameOfContact } from "./conversations.ts";
 import { thread } from "./thread.ts";
 import { conversationLink } from "./views.ts";
 
@@ -44,10 +43,8 @@ export function tellStatus(
 function tell(what: "failedToSend" | "failedToDeliver", conversationId: string): void {
   // The open thread shows it beside the message.
   if (thread.peek()?.id === conversationId) return;
-  const row = conversationNow(conversationId);
-  const name = row === undefined ? t("contactUnknown") : nameIn(row);
   toast({
-    message: t(what, { name }),
+    message: t(what, { name: nameOfContact(conversationId) }),
     isError: true,
     action: {
       label: t("failedShow"),
