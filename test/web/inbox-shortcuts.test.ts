@@ -94,7 +94,7 @@ longTest(
   },
 );
 
-test.runIf(isLong)(
+longTest(
   "each of several conversations that were closed in a row can be opened again",
   async ({ skip }) => {
     const { shop, page, url } = await openInbox(skip);
