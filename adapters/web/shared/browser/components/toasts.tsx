@@ -95,7 +95,7 @@ function ToastView({ toast, shortcut }: ToastViewProps): JSX.Element {
   return (
     <div class={isError === true ? "toast is-error" : "toast"}>
       <Icon name={isError === true ? "alert" : "check"} />
-      <span class="grow toast-text">{message}</span>
+      <span class="grow pre-line">{message}</span>
       {action && (
         <Button isSmall aria-keyshortcuts={shortcut} onClick={() => act(toast)}>
           {action.label}{" "}
