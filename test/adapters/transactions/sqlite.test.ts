@@ -47,6 +47,19 @@ describe("a transaction of the host application on its own handle", () => {
     expect(host.prepare("SELECT count(*) AS orders FROM orders").get()).toEqual({ orders: 1 });
   });
 
+  it("keeps nothing of a command that still runs when it is rolled back", async () => {
+    for (let steps = 0; steps < 60; steps++) {
+      host.exec("BEGIN");
+      const sending = engine.messages
+        .send({ to: "+15005550001", body: "late" }, { tx: host })
+        .catch((error: unknown) => expect(error).toMatchObject({ code: "invalid_option" }));
+      for (let i = 0; i < steps; i++) await Promise.resolve();
+      host.exec("ROLLBACK");
+      await sending;
+    }
+    expect((await engine.messages.list()).data).toEqual([]);
+  });
+
   it("claims an idempotency key, and frees it when it is rolled back", async () => {
     const send = () =>
       engine.messages.send(

@@ -45,17 +45,27 @@ export class HostGroups {
    */
   group(handle: unknown): Group {
     this.#files.verify();
-    const connection = this.#connection(handle);
+    const connection = this.#connection(this.#inTransaction(handle));
     const { path } = this.#files;
+    // The application may end its transaction before the command ends. The savepoint of a commit
+    // would then begin a transaction, which nobody rolls back.
     return {
-      read: (lookups) =>
-        lookups.map((lookup) => translateErrors(path, () => this.#reads.get(connection, lookup))),
-      commit: (writes) => translateErrors(path, () => write(connection, writes, this.#tableOf)),
+      read: (lookups) => {
+        this.#inTransaction(handle);
+        return translateErrors(path, () =>
+          lookups.map((lookup) => this.#reads.get(connection, lookup)),
+        );
+      },
+      commit: (writes) => {
+        this.#inTransaction(handle);
+        translateErrors(path, () => write(connection, writes, this.#tableOf));
+      },
       abort() {},
     };
   }
 
-  #connection(handle: unknown): Connection {
+  /** @throws TidingsError `invalid_option` when no transaction is open on the handle */
+  #inTransaction(handle: unknown): DatabaseSync {
     if (!isHandle(handle)) {
       throw invalidHandle(
         `expected a DatabaseSync of node:sqlite, got ${describe(handle)}. Another SQLite library ` +
@@ -69,6 +79,10 @@ export class HostGroups {
     if (!handle.isTransaction) {
       throw invalidHandle("expected a handle with an open transaction: run BEGIN first");
     }
+    return handle;
+  }
+
+  #connection(handle: DatabaseSync): Connection {
     const known = this.#known.get(handle);
     if (known !== undefined && works(known.probe)) return known.connection;
     const { path } = this.#files;

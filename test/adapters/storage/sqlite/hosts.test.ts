@@ -86,6 +86,25 @@ it("a handle that was closed and opened again can be joined again", async () => 
 });
 
 describe("a handle that cannot be joined", () => {
+  it.each(["ROLLBACK", "COMMIT", "close"])(
+    "is refused when its transaction ends before the command does, by %s",
+    async (end) => {
+      const { port, file } = await opened();
+      const handle = new DatabaseSync(file);
+      onTestFinished(() => {
+        if (handle.isOpen) handle.close();
+      });
+      handle.exec("BEGIN");
+      const group = joined(port, handle);
+      if (end === "close") handle.close();
+      else handle.exec(end);
+      const refusal: unknown = expect.objectContaining({ code: "invalid_option" });
+      expect(() => group.read([{ index: noteById, key: ["a"], limit: 1 }])).toThrow(refusal);
+      expect(() => group.commit([insertNote("a")])).toThrow(refusal);
+      expect(await notes(port)).toEqual([]);
+    },
+  );
+
   it("is refused with the reason: no handle, no transaction, another file", async () => {
     const { port, file } = await opened();
     expect(() => joined(port, {})).toThrow(/expected a DatabaseSync of node:sqlite, got an object/);
