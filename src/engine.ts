@@ -110,19 +110,17 @@ export class MessagingEngine<
     const accountOf = (scope: Scope): AccountHandle => this.#handleOf(scope);
     const runHandler: Lifecycle["runHandler"] = (handler) => this.#lifecycle.runHandler(handler);
     const bus = new EventBus({ logger, run: runHandler, accountOf });
-    const streams = new LiveStreams({ store, clock, logger });
+    const shared = { store, clock, logger, stopDeadline };
+    const streams = new LiveStreams(shared);
     const hostPolicies = new HostPolicies({
+      ...shared,
       policies: settings.policies,
-      store,
-      clock,
-      logger,
       transactions: store.hasTransactions ? storage.capabilities.transactions : 0,
-      stopDeadline,
     });
-    const keyRing = new KeyRing({ store, clock, logger });
+    const keyRing = new KeyRing(shared);
     const prepared = (): Promise<Prepared> => this.#lifecycle.prepared();
     const run: Lifecycle["run"] = (call) => this.#lifecycle.run(call);
-    const consumers = new Consumers({ store, clock, logger, run, accountOf });
+    const consumers = new Consumers({ ...shared, run, accountOf });
     store.onCommit((writes) => {
       keyRing.onWrites(writes);
       streams.onWrites(writes);
@@ -137,20 +135,12 @@ export class MessagingEngine<
     this.#lifecycle = new Lifecycle({ ...parts, hookHandlers, jobHandlers });
 
     const accounts = new KnownAccounts(store);
-    const backend = apiBackend({
-      ...settings,
-      store,
-      accounts,
-      keyRing,
-      streams,
-      origins: settings.webchat.origins,
-      prepared,
-      run,
-      stopDeadline,
-    });
+    const running = { store, accounts, streams, limits, prepared, run };
+    const { origins } = settings.webchat;
+    const backend = apiBackend({ ...settings, ...running, keyRing, origins, stopDeadline });
     this.#health = backend.health;
     this.api = new RequestHandler(backend, apiRoutes(limits));
-    const running = { store, accounts, streams, limits, prepared, run };
+
     const runnerIn = (scope: Scope): ScopedRunner => new OperationRunner(scope, running);
     this.#handleOf = (scope) => accountHandle(scope, runnerIn(scope));
     const scope: Scope = { account_id: defaultAccountId, mode };

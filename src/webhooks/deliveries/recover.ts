@@ -6,7 +6,7 @@ import {
   type DeliveryId,
   type WebhookId,
 } from "../../kernel/index.ts";
-import { Command, Runtime, showsNothing } from "../../operations/index.ts";
+import { showsNothing, type Command, type Runtime } from "../../operations/index.ts";
 import {
   arm,
   finish,
