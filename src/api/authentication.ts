@@ -31,7 +31,7 @@ export interface Admitted {
   readonly mayContinue?: () => Promise<boolean>;
 }
 
-/** A caller who was authenticated. */
+/** A caller who was authenticated, before the scopes and the rate limit are checked. */
 interface Known extends Admitted {
   /** Counts the request against the rate limit of the caller. */
   readonly count: () => Promise<Admission>;
@@ -59,10 +59,10 @@ export async function admit(
 ): Promise<Admitted> {
   const known =
     "visitor" in route
-      ? await visitorOf(backend, request, params["id"] ?? "")
+      ? await visitorCaller(backend, request, params["id"] ?? "")
       : access === undefined
-        ? await keyOf(backend, request)
-        : await operatorOf(backend, access, route.scopes);
+        ? await keyCaller(backend, request)
+        : await operatorCaller(backend, access, route.scopes);
   if ("scopes" in route) refuseMissingScopes(known.caller, route.scopes, headers);
   refuseOverLimit(await known.count(), headers);
   return known;
@@ -82,7 +82,7 @@ export async function refuseIfEnded({
     : new TidingsError("not_signed_in", "You may no longer do this. Open the page again.");
 }
 
-async function keyOf(
+async function keyCaller(
   { prepared, keyRing, keyLimiter }: ApiBackend,
   { headers }: ApiRequest,
 ): Promise<Known> {
@@ -98,7 +98,7 @@ async function keyOf(
 }
 
 /** The host application has authenticated the operator. */
-async function operatorOf(
+async function operatorCaller(
   { prepared, checkAccount, keyLimiter, clock }: ApiBackend,
   access: OperatorAccess,
   scopes: readonly KeyScope[],
@@ -141,7 +141,7 @@ function renewal(
   };
 }
 
-async function visitorOf(
+async function visitorCaller(
   { authenticateVisitor, visitorLimiter }: ApiBackend,
   { headers, query }: ApiRequest,
   session_id: string,
