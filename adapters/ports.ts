@@ -1,8 +1,8 @@
 /**
- * The package's entry `tidings/ports`: the interfaces between the engine and the outside, for
- * authors of storages, transports, models, HTTP clients, languages, clocks and mounts. Each name is
- * in one entry. What resources and callers share with these interfaces, such as `Channel`, `Media`,
- * `Json` and `TidingsError`, is in `tidings`.
+ * The package's entry `tidings/ports`: what authors of storages, transports, models, HTTP clients,
+ * languages, clocks and mounts need besides `tidings`. Each name is in one entry. An interface that
+ * an option of the engine takes, such as `Transport`, is in `tidings`: the compiler must be able to
+ * name it in the declarations of an application, which may import no other entry.
  */
 
 // A storage.
@@ -24,7 +24,6 @@ export {
   type StorageCapabilities,
   StorageConflict,
   type StorageConflictOptions,
-  type StoragePort,
   StorageRefusal,
   type Update,
   type Write,
@@ -69,7 +68,6 @@ export type {
   SendContext,
   SimilarMessages,
   TestNumber,
-  Transport,
   TransportCapabilities,
   TransportContext,
   TransportSink,
@@ -79,7 +77,6 @@ export type { CarrierError, CarrierErrorCode } from "../src/ports/carrier-errors
 
 // A model.
 export {
-  type AgentModel,
   type ModelAction,
   type ModelAgent,
   type ModelAnswer,
@@ -121,7 +118,6 @@ export {
 } from "../src/ports/destinations.ts";
 export type {
   HttpAnswer,
-  HttpClient,
   HttpFailure,
   HttpFailureCode,
   HttpOutcome,
@@ -130,11 +126,9 @@ export type {
   HttpResponse,
 } from "../src/ports/http-client.ts";
 
-// What else the engine's options take.
-export type { Clock, SleepOptions } from "../src/ports/clock.ts";
-export type { DateContext, Language, Passage, RankedPassage } from "../src/ports/language.ts";
-export type { Random } from "../src/ports/random.ts";
-export type { SentimentAnalyzer } from "../src/ports/sentiment.ts";
+// A clock and a language.
+export type { SleepOptions } from "../src/ports/clock.ts";
+export type { DateContext, Passage, RankedPassage } from "../src/ports/language.ts";
 
 // A mount.
-export type { ApiBody, ApiHandler, ApiRequest, ApiResponse, Mountable } from "../src/api/index.ts";
+export type { ApiBody, ApiRequest, ApiResponse, Mountable } from "../src/api/index.ts";

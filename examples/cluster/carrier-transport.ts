@@ -1,6 +1,6 @@
 /** Connects the engines to the simulated carrier, which runs in the main process. */
-import { TidingsError } from "tidings";
-import type { LookupAnswer, SendAnswer, Transport } from "tidings/ports";
+import { TidingsError, type Transport } from "tidings";
+import type { LookupAnswer, SendAnswer } from "tidings/ports";
 
 export interface CarrierSettings {
   readonly name: string;

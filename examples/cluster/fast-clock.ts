@@ -1,4 +1,4 @@
-import type { Clock } from "tidings/ports";
+import type { Clock } from "tidings";
 import { system } from "tidings/system";
 
 /** A killed process's jobs stay leased for a minute. On this clock that takes three seconds. */

@@ -8,7 +8,7 @@
  *     });
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { TidingsError } from "tidings";
+import { TidingsError, type StoragePort } from "tidings";
 import {
   StorageConflict,
   StorageRefusal,
@@ -21,7 +21,6 @@ import {
   type Row,
   type Schema,
   type Search,
-  type StoragePort,
   type Write,
 } from "tidings/ports";
 

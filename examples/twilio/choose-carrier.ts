@@ -1,7 +1,6 @@
 /** Chooses the carrier: Twilio if the environment variables name an account, else the sandbox. */
-import type { MessagingEngine, Mode } from "tidings";
+import type { MessagingEngine, Mode, Transport } from "tidings";
 import { httpClient } from "tidings/http-client";
-import type { Transport } from "tidings/ports";
 import { sandbox } from "tidings/sandbox";
 import { twilio } from "tidings/twilio";
 

@@ -4,6 +4,7 @@ import {
   type EngineOptions,
   type SendMessage,
   type TidingsError,
+  type Transport,
 } from "tidings";
 import type { fetchHandler } from "tidings/fetch";
 import type { httpClient } from "tidings/http-client";
@@ -18,7 +19,6 @@ import type {
   HttpRequest,
   Receipt,
   RejectedAnswer,
-  Transport,
 } from "tidings/ports";
 import type { postgres } from "tidings/postgres";
 import { sandbox } from "tidings/sandbox";

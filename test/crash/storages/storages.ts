@@ -1,5 +1,5 @@
 /** The storages under test: how an engine's process opens them, and how the judge reads them. */
-import type { StoragePort } from "tidings/ports";
+import type { StoragePort } from "tidings";
 import { postgres } from "tidings/postgres";
 import { sqlite } from "tidings/sqlite";
 import type { Dice } from "../dice.ts";
