@@ -52,7 +52,7 @@ describe("a wrong parameter", () => {
   });
 });
 
-it("in a cursor is one error, whatever the cursor is", async () => {
+it("a wrong cursor is one error, however it is wrong", async () => {
   for (const cursor of ["", "zzz", "z".repeat(2_000)]) {
     const answer = await call(engine.api, { path: `/v1/messages?cursor=${cursor}`, key });
     expect(jsonOf(answer)).toMatchObject({ status: 400, code: "invalid_cursor" });
@@ -109,7 +109,7 @@ describe("a wrong idempotency key", () => {
   });
 });
 
-it("are at most 100, whatever is wrong", async () => {
+it("the errors of a request are at most 100, whatever is wrong", async () => {
   const wrong = [
     { to: hello.to, body: "x", metadata: { a: Array.from({ length: 300 }, () => "PROTO") } },
     Object.fromEntries(Array.from({ length: 300 }, (_, i) => [`field_${i}`, 1])),
@@ -134,7 +134,7 @@ it("are at most 100, whatever is wrong", async () => {
   }
 });
 
-it("name no field that the request does not have", async () => {
+it("the errors of a request name no field that the request does not have", async () => {
   const { contact_id, conversation_id } = await engine.sandbox.inbound({
     from: hello.to,
     body: "Hi",

@@ -7,7 +7,7 @@ import { listening } from "../support/listening.ts";
 import { longTest } from "../support/runs.ts";
 import { dev, finished, scratch, tidings } from "./tidings.ts";
 
-test("serves the API to this machine only, with the key that it prints, and shows what happens", async () => {
+test("`tidings dev` serves the API to this machine only, with the key that it prints, and shows what happens", async () => {
   const server = await dev(await scratch());
   const sent = await server.post("/messages", { to: "+15005550020", body: "Hello" });
   expect(sent.status).toBe(201);
@@ -22,7 +22,7 @@ test("serves the API to this machine only, with the key that it prints, and show
   expect(listening).not.toContain(`00000000:${port} 00000000:0000 0A`);
 });
 
-test("keeps its data and its key across restarts, and stops at Ctrl+C with status 0", async () => {
+test("`tidings dev` keeps its data and its key across restarts, and stops at Ctrl+C with status 0", async () => {
   const folder = await scratch();
   const first = await dev(folder);
   await first.post("/messages", { to: "+15005550001", body: "Remember me" });
@@ -43,7 +43,7 @@ test("keeps its data and its key across restarts, and stops at Ctrl+C with statu
   ]);
 });
 
-longTest("makes a new key when the kept one is gone or was revoked", async () => {
+longTest("`tidings dev` makes a new key when the kept one is gone or was revoked", async () => {
   const folder = await scratch();
   const first = await dev(folder);
   await first.interrupt();
@@ -64,7 +64,7 @@ longTest("makes a new key when the kept one is gone or was revoked", async () =>
   expect(errors).toMatch(/secrets\.json cannot be read\.\n +Delete it/);
 });
 
-longTest("says that the port is in use, by what, and which one to try", async () => {
+longTest("`tidings dev` says that the port is in use, by what, and which one to try", async () => {
   const folder = await scratch();
   const server = await dev(folder);
   const port = new URL(server.url).port;
@@ -82,7 +82,7 @@ longTest("says that the port is in use, by what, and which one to try", async ()
   expect(errors).toContain(`Port ${taken} is in use by another program.`);
 });
 
-test("prints the token that signs in; its page loads only own files and runs no inline script", async () => {
+test("`tidings dev` prints the token that signs in; its page loads only own files and runs no inline script", async () => {
   const server = await dev(await scratch());
   const { url } = server;
   const [, token = ""] = await server.printed(/Token +(\S{32}) /);

@@ -283,7 +283,7 @@ describe("an item of a batch that is no JSON", () => {
   });
 });
 
-longTest("takes batches as large as the host application allows", async () => {
+longTest("an engine takes batches as large as the host application allows", async () => {
   const one = world().engine(memory(), { limits: { batchItems: 200_000 } });
   // More items than a function can take as arguments. None of them is valid.
   const none = { to: "nobody", body: "Hi" };

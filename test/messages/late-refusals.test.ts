@@ -88,7 +88,7 @@ it.each(cases)(
 );
 
 it.each(cases)(
-  "a $status message that the carrier refuses for its own reasons goes to another one only (falls back: $fallsBack)",
+  "a $status message that the carrier refuses for its own reasons is only sent by another one (falls back: $fallsBack)",
   async (setting) => {
     const { clock, message, answer, calls } = await waiting(setting);
     answer.answer(refusal("invalid_sender"));
@@ -100,7 +100,7 @@ it.each(cases)(
 );
 
 it.each(cases)(
-  "a $status message that the carrier filters for now goes to it again, when the carrier asks (falls back: $fallsBack)",
+  "a $status message that the carrier filters for now is sent again when the carrier asked (falls back: $fallsBack)",
   async (setting) => {
     const { clock, message, answer, calls } = await waiting(setting);
     const refusedAt = clock.now();

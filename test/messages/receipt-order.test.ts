@@ -155,7 +155,7 @@ async function ending(story: Story, inOrder: (told: readonly Told[]) => readonly
   return { status, failures, calls: made.map(({ line, at }) => `${names[line]} ${at}`) };
 }
 
-it("does not change how a message ends, whom the engine calls, or how often it reports a failure", async () => {
+it("the order of receipts does not change how a message ends, whom the engine calls, or how often it reports a failure", async () => {
   await fc.assert(
     fc.asyncProperty(inTime, async (story) => {
       const first = await ending(story, (told) => told);

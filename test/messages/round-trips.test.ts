@@ -184,7 +184,7 @@ it.each(
     { ...storage, when: "receipts may follow", has: { receipts }, read: "jobs by kind,key" },
   ]),
 )(
-  "an answer takes 2 reads of its own on $name if $when, and those that commit together share the others",
+  "on $name, an answer takes 2 reads of its own if $when; answers that commit together share the others",
   async ({ open, has, read }) => {
     const { clock, started } = world();
     const storage = open().connect();

@@ -53,7 +53,7 @@ describe.each(lightStorages)("a redaction on $name", ({ open }) => {
   });
 });
 
-it("is told once by an event without the text, which an erasure leaves as it is", async () => {
+it("a redaction is told once by an event without the text, which an erasure leaves as it is", async () => {
   const { engine, say, pass } = await agency(memory());
   const told: string[] = [];
   engine.consume("copies", ["message.received", "message.redacted"], ({ type, data }) => {
@@ -186,7 +186,7 @@ describe("a redaction while an agent follows a playbook", () => {
 });
 
 it.each(["model", "rule"] as const)(
-  "removes what a %s noted from the text, and not what a person did",
+  "a redaction removes what a %s noted from the text, and not what a person did",
   async (source) => {
     const { engine, say, pass } = await agency(memory(), {
       model: {
@@ -366,7 +366,7 @@ describe("a redaction of a message before many that were not sent", () => {
   });
 });
 
-it("succeeds when the waiting actions of a deleted agent were denied", async () => {
+it("a redaction succeeds when the waiting actions of a deleted agent were denied", async () => {
   let calls = 0;
   const pay = actionOf({
     name: "pay_out",
@@ -401,7 +401,7 @@ it("succeeds when the waiting actions of a deleted agent were denied", async () 
   expect(JSON.stringify(ended)).not.toContain("swordfish");
 });
 
-it("before an agent has answered leaves the model a mark in place of the text", async () => {
+it("a redaction before an agent has answered leaves the model a mark in place of the text", async () => {
   const { engine, ask, say, pass, seen, replies } = await agency(memory());
   await ask("Hello");
   const { id } = await say("My card is 4242");

@@ -243,7 +243,7 @@ describe.each(lightStorages)("an attempt on $name with which no carrier was call
   });
 
   it.each(["accepted", "found", "behind another"] as const)(
-    "is recorded as refused if its commit gets no answer and another engine counted it, for a message that was %s",
+    "is recorded as refused if its commit was not answered and another engine counted it (the message was %s)",
     async (how) => {
       const { clock, engine } = world();
       const ground = open();

@@ -122,7 +122,7 @@ describe.each(lightStorages)("on $name, with one slot", ({ open }) => {
 
 // PostgreSQL has a transaction for each lease, and one process commits them one after the other.
 it.each(embeddedStorages)(
-  "the next conversation's carrier on $name is called after the commit that records the last answer, and needs none of its own",
+  "on $name, one commit records an answer and begins the next conversation's message",
   async ({ open }) => {
     const { clock, started } = world();
     const { line, answer } = slowCarrier();

@@ -255,7 +255,7 @@ async function openedPool({ hasLimits }: { readonly hasLimits: boolean } = { has
   };
 }
 
-it("no job that can start waits when the searches end, or before the next one, whatever happens between and during them", async () => {
+it("a job that can start waits for no later search, whatever happens between and during the searches", async () => {
   const step = fc.record({
     happens: happening,
     during: fc.option(fc.nat(60)),

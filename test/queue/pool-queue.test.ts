@@ -197,7 +197,7 @@ it.each([
   { free: 3, begins: false },
   { free: 4, begins: true },
 ])(
-  "a new message leaves slots to two single messages and to a mailing that has the next pick, with $free free",
+  "with $free free slots, a new message leaves slots to two single messages and to a mailing with the next pick",
   async ({ free, begins }) => {
     const { mailingIsNext, arrive, end } = await opened(7);
     for (let n = 0; n < 7; n++) await arrive(single);

@@ -10,7 +10,7 @@ it.each([
   { after: 3_000, commitMs: 1_500, isMoved: true },
   { after: 3_000, commitMs: 0, isMoved: true },
 ])(
-  "a receiver that responds after $after ms moves to the slow lane: $isMoved, if commits take $commitMs ms",
+  "if commits take $commitMs ms, a receiver that responds after $after ms moves to the slow lane: $isMoved",
   async ({ after, commitMs, isMoved }) => {
     const moves = vi.spyOn(Slot.prototype, "moveToSlowLane");
     onTestFinished(() => moves.mockRestore());

@@ -15,7 +15,7 @@ it.each([
   // Its monotonic clock may stand still meanwhile.
   { when: "reads the deliveries of", sleptMs: 70_000 },
 ])(
-  "a process that stalls when it $when a webhook sends nothing again that another one sends, also after $sleptMs ms of sleep",
+  "a process that stalls while it $when a webhook, and sleeps $sleptMs ms, repeats nothing that another one sent",
   async ({ when, sleptMs }) => {
     const storage = new SharedStorage(memory());
     const { hook, tell, start, pass, step, receivers } = await webhookWorld({

@@ -147,28 +147,6 @@ describe("when the PostgreSQL server refuses", () => {
     );
   });
 
-  it("the statements of an engine whose database has another default isolation level, they still run at READ COMMITTED", async () => {
-    const where = await database();
-    for (const level of ["serializable", "repeatable read"]) {
-      const pool = where.pool({
-        options: `-c default_transaction_isolation=${level.replace(" ", "\\ ")}`,
-      });
-      const [one, two] = [await opened(pool), await opened(pool)];
-      const group = one.begin();
-      await group.read([{ index: noteById, key: [level], limit: 1 }]);
-      await write(two, insertNote(`${level} two`));
-      await group.commit([insertNote(`${level} one`)]);
-      await Promise.all(
-        Array.from({ length: 10 }, (_, i) =>
-          write(i % 2 === 0 ? one : two, insertNote(`${level} ${i}`)),
-        ),
-      );
-      const request = { key: level, limit: 1_000, window: 60_000 };
-      for (let i = 0; i < 20; i++) await Promise.all([one.admit([request]), two.admit([request])]);
-    }
-    expect(await notes(await opened(where.pool()))).toHaveLength(24);
-  });
-
   it("prepared statements that the host application discarded, they are prepared again", async () => {
     const where = await database();
     const pool = where.pool({ max: 2 });
@@ -232,4 +210,26 @@ describe("when the PostgreSQL server refuses", () => {
         $$ BEGIN RAISE 'no' USING ERRCODE = '${state}'; END $$;
       CREATE TRIGGER host BEFORE INSERT ON tidings_notes FOR EACH ROW EXECUTE FUNCTION fail();`);
   }
+});
+
+it("transactions run at READ COMMITTED, whatever the database's default isolation level is", async () => {
+  const where = await database();
+  for (const level of ["serializable", "repeatable read"]) {
+    const pool = where.pool({
+      options: `-c default_transaction_isolation=${level.replace(" ", "\\ ")}`,
+    });
+    const [one, two] = [await opened(pool), await opened(pool)];
+    const group = one.begin();
+    await group.read([{ index: noteById, key: [level], limit: 1 }]);
+    await write(two, insertNote(`${level} two`));
+    await group.commit([insertNote(`${level} one`)]);
+    await Promise.all(
+      Array.from({ length: 10 }, (_, i) =>
+        write(i % 2 === 0 ? one : two, insertNote(`${level} ${i}`)),
+      ),
+    );
+    const request = { key: level, limit: 1_000, window: 60_000 };
+    for (let i = 0; i < 20; i++) await Promise.all([one.admit([request]), two.admit([request])]);
+  }
+  expect(await notes(await opened(where.pool()))).toHaveLength(24);
 });
