@@ -28,6 +28,13 @@ const expires_at = fc.oneof(around(now, now + hour), fc.nat(2 * now));
 const attempts = fc.nat(5);
 const waiting = fc.oneof(
   fc.record({ status: fc.constant("scheduled" as const), send_at, expires_at, attempts }),
+  // Deferrals have used up its time to live.
+  fc.record({ send_at, attempts }).map(({ send_at: at, ...given }) => ({
+    status: "scheduled" as const,
+    send_at: at,
+    expires_at: at,
+    ...given,
+  })),
   fc.record({ status: fc.constant("queued" as const), due_at: send_at, expires_at, attempts }),
 );
 
