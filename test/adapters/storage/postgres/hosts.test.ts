@@ -100,6 +100,21 @@ describe("a transaction of the host application", () => {
     expect(await allIds(port)).toEqual([]);
   });
 
+  it.each([true, false])(
+    "stores nothing of a command that ends after it, if its client sends ahead: %s",
+    async (pipeline) => {
+      const where = await database();
+      const port = await opened(where);
+      const host = await client(where, { pipeline });
+      await host.query("BEGIN");
+      const group = port.host(host);
+      await group.read([{ index: itemById, key: ["a"], limit: 1 }]);
+      await host.query("ROLLBACK");
+      await expect(group.commit([insert("a")])).rejects.toMatchObject({ code: "invalid_option" });
+      expect(await allIds(port)).toEqual([]);
+    },
+  );
+
   it("that stays open delays only writers of the same rows, and only for a moment", async () => {
     const where = await database();
     const port = await opened(where);

@@ -47,8 +47,8 @@ export async function opened(
   return port as Required<StoragePort>;
 }
 
-export async function client(where: Database): Promise<pg.PoolClient> {
-  const taken = await where.pool().connect();
+export async function client(where: Database, options: pg.PoolConfig = {}): Promise<pg.PoolClient> {
+  const taken = await where.pool(options).connect();
   taken.on("error", () => {});
   onTestFinished(() => taken.release(true));
   return taken;
