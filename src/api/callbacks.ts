@@ -35,7 +35,7 @@ interface Receiver {
   readonly places: Semaphore;
 }
 
-export interface CallbackOptions {
+interface CallbackOptions {
   readonly transports: readonly Transport[];
   readonly clock: Clock;
   readonly logger: Logger;
