@@ -7,6 +7,8 @@ interface PolicyTransactionsOptions {
   readonly clock: Pick<Clock, "monotonic">;
   /** Maximum number of open transactions. */
   readonly transactions: number;
+  /** Aborts at the deadline of a stop. Commands that still wait then fail. */
+  readonly stopDeadline: AbortSignal;
 }
 
 /** Runs a command in the transaction of a handle. */
@@ -64,9 +66,11 @@ export class PolicyTransactions {
   }
 
   async #runAll(): Promise<void> {
+    const { stopDeadline } = this.#options;
     this.#open++;
     for (let first = this.#waiting.shift(); first; first = this.#waiting.shift()) {
-      this.#waiting.unshift(...(await this.#runTransaction(first)));
+      if (stopDeadline.aborted) first.reject(stopDeadline.reason);
+      else this.#waiting.unshift(...(await this.#runTransaction(first)));
     }
     this.#open--;
   }
