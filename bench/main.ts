@@ -14,6 +14,7 @@ import { pipelining } from "./http/pipelining.ts";
 import { streams } from "./http/streams.ts";
 import { idle } from "./idle.ts";
 import { imports } from "./import.ts";
+import { policySends } from "./policies.ts";
 import { postgres } from "./postgres/postgres.ts";
 import { scale } from "./scale/scale.ts";
 import { search } from "./search.ts";
@@ -39,6 +40,7 @@ const {
 
 const benchmarks: Readonly<Record<string, () => Promise<string>>> = {
   sends,
+  policies: policySends,
   cost,
   express,
   pipelining,

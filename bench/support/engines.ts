@@ -32,7 +32,7 @@ export const dispatcherSettings = { concurrency: 256, laneConcurrency: 256 } as 
 
 export type ExtraOptions = Pick<
   EngineOptions,
-  "concurrency" | "laneConcurrency" | "http" | "webhooks" | "agents"
+  "concurrency" | "laneConcurrency" | "http" | "webhooks" | "agents" | "policies"
 > & { readonly transports?: readonly Transport[] };
 
 export function withEngine<T>(

@@ -121,7 +121,9 @@ export interface PolicyContact {
 /**
  * A policy of the host application. `evaluate` may query the host application's tables
  * through `tx`, the transaction that accepts the message or hands it over. It must not await
- * anything else, since the transaction stays open meanwhile. `Tx` is the type of the storage's
+ * anything else, since the transaction stays open meanwhile. The transaction is opened only if a
+ * policy uses `tx`: the first use throws, and the engine evaluates the policies again in an open
+ * transaction, whatever the first evaluation returned. `Tx` is the type of the storage's
  * transaction handle. It is undefined if the storage has no transactions, as with `memory()`. The
  * engine's types refuse a policy that needs another handle than its storage has.
  *
