@@ -135,9 +135,24 @@ describe.each(lightStorages)("due jobs on $name", ({ name, open }) => {
           freeIn: () => 4,
         });
         expect(found.map(({ key }) => key)).toEqual(["other"]);
+        expect(due.hasMore).toBe(false);
         expect(due.hasReadAllLanes).toBe(true);
         expect(read.ranges).toBeLessThan(8);
       }
+    });
+
+    it("let another carrier have its turn, though each search has room for one job", async () => {
+      const due = await search(backlog);
+      const turns: string[] = [];
+      for (const [free, room] of [[4, 0], ...Array.from({ length: 6 }, () => [1, 8])] as const) {
+        const limit = (lane: Lane): number => (isSlow(lane) ? room : Infinity);
+        const freeIn = (lane: Lane): number => Math.min(limit(lane), 4);
+        due.noteChange();
+        const found = await due.find({ ...anyJob, now, free, freeIn, freeUnderLimit: limit });
+        turns.push(...found.map(({ lane }) => nameOf(lane)));
+      }
+      expect(turns).toHaveLength(7);
+      expect(turns.filter((turn) => turn === "slow")).toHaveLength(3);
     });
 
     it("are picked by class within an account, though the carrier has room for one only", async () => {
