@@ -263,7 +263,7 @@ describe("the documents", () => {
   });
 
   test("list every type of event", () => {
-    const rows = [...read("docs/embedding.md").matchAll(/^\| (`[a-z]+\.[a-z_.]+`.*?) \|/gm)];
+    const rows = [...read("docs/events.md").matchAll(/^\| (`[a-z]+\.[a-z_.]+`.*?) \|/gm)];
     const listed = rows.flatMap(([, cell = ""]) => cell.match(/[\w.]+/g) ?? []);
     expect(listed.toSorted()).toEqual(eventTypes.toSorted());
   });

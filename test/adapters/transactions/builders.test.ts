@@ -141,7 +141,7 @@ const kyselyDatabase = (own: DatabaseSync): SqliteDatabase => ({
   },
 });
 
-/** As in docs/embedding.md. */
+/** As in docs/transactions.md. */
 const drizzleOver = (handle: DatabaseSync): ReturnType<typeof drizzleOnProxy> =>
   drizzleOnProxy(async (query, values: SQLInputValue[], method) => {
     const statement = handle.prepare(query);
