@@ -46,6 +46,23 @@ test("a key can be reused after 24 hours", async () => {
   expect(again).not.toBe(first);
 });
 
+test.each([
+  { when: "within 24 hours", ms: dayMs - 1, batches: 1 },
+  { when: "after 24 hours", ms: dayMs, batches: 2 },
+])("a key of a batch that is used again $when makes $batches in all", async ({ ms, batches }) => {
+  const { clock, started } = world();
+  const storage = memory();
+  const one = await started(storage, { transports: [carrier()] });
+  // So that the reaper does not run at the key's expiry.
+  await clock.advance(60_000);
+  const messages = [{ to: "+15005550001", body: "Hello" }];
+  const batch = () => one.messages.batch({ messages }, { idempotencyKey: "key" });
+  await batch();
+  await fastForward(clock, storage, ms);
+  await batch();
+  expect((await one.messages.list()).data).toHaveLength(batches);
+});
+
 // The reaper, which runs every ten minutes, extends the key. Until then, expiry must not free it.
 test.each(cases([0, 1, 599_999, 600_000, dayMs], (late) => late === 1 || late === 600_000))(
   "a key still replays %d ms past its lifetime while its message waits",
