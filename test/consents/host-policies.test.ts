@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import type { DatabaseSync } from "node:sqlite";
 import { inspect } from "node:util";
 import type { PoolClient } from "pg";
@@ -264,6 +265,24 @@ describe("host policies on memory", () => {
       time_zone: "UTC",
       now: expect.any(Number) as unknown,
     });
+  });
+
+  it("are called in the asynchronous context of the call that needs the verdict", async () => {
+    const { engine } = world();
+    const request = new AsyncLocalStorage<string>();
+    const seen: unknown[] = [];
+    const watching: Policy = {
+      name: "watching",
+      evaluate: ({ message }) => (seen.push([message.to, request.getStore()]), allow),
+    };
+    const one = engine(memory(), { policies: [watching] });
+    const numbers = [to, "+15005550102", "+15005550103"];
+    await Promise.all(
+      numbers.map((each) =>
+        request.run(each, () => one.messages.send({ to: each, body: "Hello" })),
+      ),
+    );
+    expect(seen).toEqual(numbers.map((each) => [each, each]));
   });
 
   it("see the metadata of a preview, a send, an edit and a hand-over", async () => {

@@ -4,6 +4,7 @@
  * no handle with which a policy could query the host application's tables. In these cases it is
  * interrupted. It runs again when the policies have decided, in a transaction if one queries.
  */
+import { AsyncLocalStorage } from "node:async_hooks";
 import { TidingsError, type Scope } from "../../kernel/index.ts";
 import type { Clock, HostVerdicts, Logger, Policy, PolicyFacts } from "../../ports/index.ts";
 import type { Origin, Store, Tx } from "../../store/index.ts";
@@ -126,8 +127,10 @@ export class HostPolicies {
   /** The verdicts of policies that query no tables. */
   #withoutTransaction(): CommandVerdicts {
     const handle = this.#options.transactions === 0 ? handleOf(undefined) : new UnopenedHandle();
+    // A group runs the commands of many callers, and a policy belongs to the call of its own.
+    const inContext = AsyncLocalStorage.snapshot();
     return new CommandVerdicts((facts) => {
-      const evaluated = this.#evaluator.evaluate(facts, handle);
+      const evaluated = inContext(() => this.#evaluator.evaluate(facts, handle));
       this.#decideAtOnce = !isOpen(evaluated);
       return evaluated;
     });

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import { TidingsError } from "../../kernel/index.ts";
 import type { Clock } from "../../ports/index.ts";
 import { background, isContended, isStorageFailure, type Store } from "../../store/index.ts";
@@ -17,6 +18,8 @@ type Run<T> = (handle: object) => Promise<T>;
 /** A command that waits for its commit. */
 interface WaitingCommand {
   readonly run: Run<unknown>;
+  /** Calls a function in the asynchronous context of the command. */
+  readonly inContext: <R>(work: () => R) => R;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
   /** How many of its transactions met a conflict. */
@@ -56,6 +59,7 @@ export class PolicyTransactions {
       if (this.#waiting.length >= maxWaiting) throw overloaded();
       this.#waiting.push({
         run,
+        inContext: AsyncLocalStorage.snapshot(),
         resolve: (value) => resolve(value as T),
         reject,
         conflicts: 0,
@@ -69,8 +73,13 @@ export class PolicyTransactions {
     const { stopDeadline } = this.#options;
     this.#open++;
     for (let first = this.#waiting.shift(); first; first = this.#waiting.shift()) {
-      if (stopDeadline.aborted) first.reject(stopDeadline.reason);
-      else this.#waiting.unshift(...(await this.#runTransaction(first)));
+      if (stopDeadline.aborted) {
+        first.reject(stopDeadline.reason);
+      } else {
+        // The call that the context belongs to goes on until the commit.
+        const { inContext } = first;
+        this.#waiting.unshift(...(await inContext(() => this.#runTransaction(first))));
+      }
     }
     this.#open--;
   }
