@@ -23,12 +23,14 @@ export function start(
   file: string,
   args: readonly string[] = [],
   env: NodeJS.ProcessEnv = {},
+  cwd = process.cwd(),
 ): Program {
   if (!existsSync("dist/index.js")) {
     throw new Error("The package is not built. Run `npm run build` first.");
   }
   const child = spawn(process.execPath, [file, ...args], {
     env: { ...process.env, NO_COLOR: undefined, FORCE_COLOR: undefined, PORT: "0", ...env },
+    cwd,
     stdio: ["ignore", "pipe", "pipe"],
   });
   let output = "";

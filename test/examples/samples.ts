@@ -33,7 +33,7 @@ interface Draft {
   readonly requests: { readonly command: string; response: string }[];
 }
 
-interface Block {
+export interface Block {
   readonly heading: string;
   readonly language: string;
   readonly content: string;
@@ -81,7 +81,8 @@ export function samplesOf(document: string): Sample[] {
   return samples;
 }
 
-function blocksOf(markdown: string): Block[] {
+/** The blocks of code in a Markdown text, in their order. */
+export function blocksOf(markdown: string): Block[] {
   return [...markdown.matchAll(/^```(\w*)\n([^]*?)^```$/gm)].map(
     ({ index, 1: language = "", 2: content = "" }) => {
       const before = markdown.slice(0, index);
