@@ -236,7 +236,7 @@ describe("the documents", () => {
   });
 
   test("list the sandbox's numbers with their behavior", () => {
-    const rows = [...read("README.md").matchAll(/^\| (\d{4}) \| (.+) \|$/gm)];
+    const rows = [...read("docs/testing.md").matchAll(/^\| (\d{4}) \| (.+) \|$/gm)];
     const listed = rows.map(([, ending = "", behavior]) => ({
       number: `+1500555${ending}`,
       behavior,
@@ -277,6 +277,15 @@ describe("the documents", () => {
       const words = cell.replace(", from an opted-out contact", "").split(", ");
       for (const word of words) expect(keywordOf(word, true), word).toBe(meant(words[0] ?? ""));
     }
+  });
+
+  test("list every page in the index", () => {
+    const index = read("docs/README.md");
+    const listed = [...index.matchAll(/\]\(([\w-]+\.md)\)/g)].map(
+      ([, page = ""]) => `docs/${page}`,
+    );
+    const others = globSync("docs/*.md").filter((page) => page !== "docs/README.md");
+    expect(listed.toSorted()).toEqual(others.toSorted());
   });
 
   test.each(documents)("%s has no broken links", (document) => {
