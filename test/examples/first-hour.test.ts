@@ -56,6 +56,7 @@ async function replyInTheInbox(url: string, body: string): Promise<void> {
     "Tidings-Page": "1",
     "Sec-Fetch-Site": "same-origin",
   };
+  expect(await (await fetch(`${url}/inbox/`, { headers })).text()).toContain("<title>");
   const conversations = `${url}/inbox/v1/conversations`;
   const listed = await fetch(conversations, { headers });
   const { data } = (await listed.json()) as { data: { id: string }[] };
