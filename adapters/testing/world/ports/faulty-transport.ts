@@ -60,6 +60,8 @@ async function send(
   if (attempt.signal.aborted) throw new Error("aborted before it reached the carrier");
   const answer = await carrier.send(message, attempt);
   if (occurs("crashAfterSend", { call: "send" })) {
+    // The answer takes time, in which the process answers the caller whose commit began the send.
+    await clock.sleep(1);
     crash(`before it gets the carrier's answer to ${id}`);
     return never();
   }
