@@ -7,6 +7,7 @@
 import ipaddr from "ipaddr.js";
 import {
   booleanOption,
+  describe,
   listOption,
   option,
   optionsObject,
@@ -127,6 +128,8 @@ const internalNames = /(?:^|\.)(?:localhost|local|internal|home\.arpa)$/;
  * Every port but 0 is allowed. The returned URL has no trailing dot in its host.
  */
 export function checkUrl(text: string, to: Destinations): UrlCheck {
+  requireText("checkUrl: text", text);
+  requireDestinations("checkUrl: to", to);
   const refuse = (code: DestinationRefusal["code"], message: string): UrlCheck => ({
     ok: false,
     code,
@@ -166,6 +169,7 @@ export function checkUrl(text: string, to: Destinations): UrlCheck {
 
 /** Returns the name or address of a URL's host, without the brackets of an IPv6 address. */
 export function hostOf(url: URL): string {
+  if (!(url instanceof URL)) throw wrongArgument("hostOf: url", "a URL object", url);
   const { hostname } = url;
   return hostname.startsWith("[") ? hostname.slice(1, -1) : hostname;
 }
@@ -179,6 +183,9 @@ export function checkAddress(
   address: string,
   to: Destinations,
 ): DestinationRefusal | undefined {
+  requireText("checkAddress: host", host);
+  requireText("checkAddress: address", address);
+  requireDestinations("checkAddress: to", to);
   if (to.hosts.has(host)) return undefined;
   const parsed = parseAddress(address);
   if (parsed !== undefined && to.networks.some((network) => isWithin(parsed, network))) {
@@ -188,6 +195,25 @@ export function checkAddress(
   if (range === undefined) return undefined;
   const message = `The host's address is not public (${range}). ${howToAllow}`;
   return { code: "address_forbidden", message };
+}
+
+function requireText(argument: string, given: unknown): void {
+  if (typeof given !== "string") throw wrongArgument(argument, "a string", given);
+}
+
+function requireDestinations(argument: string, given: unknown): void {
+  if (!hasFields(given, ["http", "hosts", "networks"])) {
+    throw wrongArgument(argument, "the result of destinations()", given);
+  }
+}
+
+function hasFields(given: unknown, names: readonly string[]): boolean {
+  return typeof given === "object" && given !== null && names.every((name) => name in given);
+}
+
+function wrongArgument(argument: string, expected: string, given: unknown): TidingsError {
+  const message = `${argument}: expected ${expected}, got ${describe(given)}`;
+  return new TidingsError("invalid_option", message);
 }
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;

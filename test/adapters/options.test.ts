@@ -207,6 +207,7 @@ describe("the functions that the package exports", () => {
     "StorageConflict",
     "StorageRefusal",
     "TidingsError",
+    "UnusableResult",
     "Violation",
   ]);
   /** Those that take a number. */
