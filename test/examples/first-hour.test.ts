@@ -4,9 +4,10 @@ import { appendFile, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { compile } from "../support/compile.ts";
 import { eventually } from "../support/eventually.ts";
 import { start } from "./program.ts";
-import { blocksOf, outlineOf, type Block } from "./samples.ts";
+import { blocksOf, outlineOf, sampleCompilerOptions, type Block } from "./samples.ts";
 
 const run = promisify(execFile);
 const readerUrl = "http://localhost:3000";
@@ -106,5 +107,21 @@ describe("the tutorial", () => {
     }
     expect(await shop.interrupt()).toBe(0);
     expect(await shop.errors()).toBe("");
+  });
+
+  test("ends with programs that have no type errors", async () => {
+    const compilerOptions = {
+      ...sampleCompilerOptions,
+      rootDir: ".",
+      outDir: ".",
+      allowJs: true,
+      checkJs: true,
+      noImplicitAny: false,
+      noUnusedParameters: false,
+      noPropertyAccessFromIndexSignature: false,
+    };
+    const project = { extends: "../../../tsconfig.json", compilerOptions, include: ["./shop*.js"] };
+    await writeFile(join(folder, "tsconfig.json"), JSON.stringify({ ...project, exclude: [] }));
+    expect(await compile(folder)).toBe("");
   });
 });
