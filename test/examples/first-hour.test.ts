@@ -71,7 +71,8 @@ async function replyInTheInbox(url: string, body: string): Promise<void> {
 async function enter(command: string, url: string, shown: Block | undefined): Promise<void> {
   const line = command
     .replaceAll(readerUrl, url)
-    .replace(/^curl /, "curl --silent --fail-with-body ");
+    .replace(/^curl /, "curl --silent --fail-with-body ")
+    .replace(/^node /, `"${process.execPath}" `);
   const check = async (): Promise<void> => {
     const { stdout } = await run("sh", ["-c", line], { cwd: folder });
     if (shown?.language === "json") expect(JSON.parse(stdout)).toEqual(JSON.parse(shown.content));
@@ -107,6 +108,21 @@ describe("the tutorial", () => {
     }
     expect(await shop.interrupt()).toBe(0);
     expect(await shop.errors()).toBe("");
+  });
+
+  test("ends with a shop that Twilio can call", async () => {
+    const account = {
+      TWILIO_ACCOUNT_SID: "AC00000000000000000000000000000000",
+      TWILIO_AUTH_TOKEN: "0123456789abcdef0123456789abcdef",
+      TWILIO_NUMBER: "+15557770100",
+      PUBLIC_URL: "https://shop.example",
+    };
+    await using shop = start("main.js", [], account, folder);
+    const [, url = ""] = await shop.printed(/^The shop is at (\S+)\n/);
+    const forged = { method: "POST", body: new URLSearchParams({ Body: "Hi" }) };
+    const response = await fetch(`${url}/messaging/v1/transports/twilio/callbacks`, forged);
+    expect(await response.json()).toMatchObject({ code: "invalid_signature" });
+    expect(await shop.interrupt()).toBe(0);
   });
 
   test("ends with programs that have no type errors", async () => {
