@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import type { DatabaseSync } from "node:sqlite";
 import type { PoolClient } from "pg";
 import { describe, expect, it, vi } from "vitest";
@@ -142,6 +143,28 @@ describe.each(hosts)("the transactions of host policies on $name", ({ name, open
     );
     // The pools of these tests are so small that PostgreSQL has one at a time, too.
     expect(transaction.mock.calls.length).toBeLessThan(10);
+  });
+
+  it.each<readonly [string, Policy<object>["evaluate"]]>([
+    ["decide at once", () => allow],
+    ["return a promise", async () => Promise.resolve(allow)],
+    ["query", async (_, tx) => ((await countOf(tx, "SELECT 1")) > 0 ? allow : deny)],
+  ])("leave policies that %s in the async context of their send", async (_, evaluate) => {
+    const context = new AsyncLocalStorage<string>();
+    const seen: [string, string | undefined][] = [];
+    const { one } = await opened({
+      name: "context",
+      evaluate(facts, tx) {
+        seen.push([facts.message.to, context.getStore()]);
+        return evaluate(facts, tx);
+      },
+    });
+    const sends = numbers(5).map((to) =>
+      context.run(to, () => one.messages.send({ to, body: "Hello" })),
+    );
+    await Promise.all(sends);
+    expect(seen.length).toBeGreaterThanOrEqual(5);
+    for (const [to, its] of seen) expect(its).toBe(to);
   });
 
   it.runIf(name === "SQLite")("run their commands again alone if the commit fails", async () => {

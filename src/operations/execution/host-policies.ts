@@ -127,10 +127,8 @@ export class HostPolicies {
   /** The verdicts of policies that query no tables. */
   #withoutTransaction(): CommandVerdicts {
     const handle = this.#options.transactions === 0 ? handleOf(undefined) : new UnopenedHandle();
-    // A group runs the commands of many callers, and a policy belongs to the call of its own.
-    const inContext = AsyncLocalStorage.snapshot();
     return new CommandVerdicts((facts) => {
-      const evaluated = inContext(() => this.#evaluator.evaluate(facts, handle));
+      const evaluated = this.#evaluator.evaluate(facts, handle);
       this.#decideAtOnce = !isOpen(evaluated);
       return evaluated;
     });
@@ -184,7 +182,8 @@ class CommandVerdicts implements HostVerdicts {
   readonly #known = new Map<string, Verdicts>();
 
   constructor(evaluate: (facts: PolicyFacts) => Verdicts | OpenEvaluation) {
-    this.#evaluate = evaluate;
+    // A group runs the commands of many callers, and a policy belongs to the call of its own.
+    this.#evaluate = AsyncLocalStorage.bind(evaluate);
   }
 
   of(facts: PolicyFacts): Verdicts {

@@ -77,8 +77,8 @@ export class PolicyTransactions {
         first.reject(stopDeadline.reason);
       } else {
         // The call that the context belongs to goes on until the commit.
-        const { inContext } = first;
-        this.#waiting.unshift(...(await inContext(() => this.#runTransaction(first))));
+        const again = await first.inContext(() => this.#runTransaction(first));
+        this.#waiting.unshift(...again);
       }
     }
     this.#open--;
@@ -86,7 +86,9 @@ export class PolicyTransactions {
 
   /**
    * Runs a command, and commands that wait behind it, in one transaction. Returns those that must
-   * run again, because the transaction was rolled back. Never rejects.
+   * run again, because the transaction was rolled back. Never rejects. It is called in the
+   * asynchronous context of the first command. The storage adds to it that calls come from inside
+   * a transaction.
    */
   async #runTransaction(first: WaitingCommand): Promise<readonly WaitingCommand[]> {
     const { store, clock } = this.#options;
@@ -98,7 +100,9 @@ export class PolicyTransactions {
         const end = clock.monotonic() + maxMs;
         const takesMore = (): boolean => clock.monotonic() < end;
         for (running = first; running; running = await this.#takeNext(taken, takesMore)) {
-          settlements.push(await settlementOf(running, handle));
+          const command = running;
+          const run = (): Promise<() => void> => settlementOf(command, handle);
+          settlements.push(await (command === first ? run() : command.inContext(run)));
         }
       }, background);
     } catch (error) {
