@@ -167,6 +167,25 @@ describe.each(hosts)("the transactions of host policies on $name", ({ name, open
     for (const [to, its] of seen) expect(its).toBe(to);
   });
 
+  it("tell policies the time when they are called, also after a long wait", async () => {
+    const ages: number[] = [];
+    const { one, clock } = await opened({
+      name: "slow",
+      async evaluate({ now }, tx) {
+        await countOf(tx, "SELECT 1");
+        ages.push(clock.now() - now);
+        await clock.sleep(2_000);
+        return allow;
+      },
+    });
+    let done = false;
+    const sends = Promise.all(numbers(3).map((to) => one.messages.send({ to, body: "Hello" })));
+    void sends.finally(() => (done = true));
+    await clock.advanceUntil(() => done);
+    expect((await sends).map(({ status }) => status)).toEqual(Array(3).fill("queued"));
+    expect(ages).toEqual([0, 0, 0]);
+  });
+
   it.runIf(name === "SQLite")("run their commands again alone if the commit fails", async () => {
     const { one, transaction, begin, log } = await opened({
       name: "query",

@@ -88,7 +88,7 @@ export class HostPolicies {
 
   /** Runs a command in a group, or in a transaction if a policy queries tables. */
   async #commit<T>(scope: Scope, work: Work<T>, origin: Origin): Promise<T> {
-    const { store } = this.#options;
+    const { store, clock } = this.#options;
     const commit: Commit<T> = (body) => store.commit(scope, body, { origin });
     if (!this.#any) return commit((tx) => work(tx, noVerdicts));
     try {
@@ -96,7 +96,11 @@ export class HostPolicies {
     } catch (error) {
       if (!(error instanceof NeedsTransaction)) throw error;
       const { facts } = error;
-      return this.#transactions.run((opened) => this.#commitWithin(opened, scope, work, facts));
+      return this.#transactions.run((opened) => {
+        // The command may have waited for a long time.
+        const now = Math.max(facts.now, clock.now());
+        return this.#commitWithin(opened, scope, work, { ...facts, now });
+      });
     }
   }
 
