@@ -2,7 +2,7 @@ import { TidingsError } from "../../../../src/kernel/index.ts";
 import { endsConnection } from "../errors.ts";
 import { Batch } from "./batch.ts";
 import { isEventful, type PostgresClient } from "./driver.ts";
-import { keepSocketAlive, sendsAhead } from "./pg-internals.ts";
+import { awaitsAnswers, keepSocketAlive, sendsAhead, transactionStatus } from "./pg-internals.ts";
 import type { Result, Statement } from "./statement.ts";
 
 /**
@@ -51,6 +51,14 @@ export class Connection {
   }
 
   /**
+   * Like `run`, for statements of which the first one fails unless a transaction is open. If it is
+   * not, none of the others runs.
+   */
+  runInside(statements: readonly Statement[]): Promise<readonly Result[]> {
+    return this.#next(() => withTimeout(this.#sendInside(statements)));
+  }
+
+  /**
    * Like `run`, for statements that may take hours. Probes of the operating system tell whether the
    * server is still there. They also keep routers from dropping the silent connection.
    */
@@ -66,6 +74,16 @@ export class Connection {
     });
     this.#last = run.catch(() => {});
     return run;
+  }
+
+  async #sendInside(statements: readonly Statement[]): Promise<readonly Result[]> {
+    const { client } = this;
+    if (!sendsAhead(client)) return this.#send(statements);
+    // The client sends all statements before it learns that the first one failed. Each of the
+    // others would be committed by itself. So nothing that may end the transaction is under way
+    // when they are sent.
+    while (awaitsAnswers(client)) await client.query({ text: "", values: [], rowMode: "array" });
+    return this.#send(transactionStatus(client) === "T" ? statements : statements.slice(0, 1));
   }
 
   #send(statements: readonly Statement[]): Promise<readonly Result[]> {

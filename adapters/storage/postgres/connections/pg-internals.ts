@@ -57,6 +57,10 @@ export function keepSocketAlive(client: unknown, initialDelayMs: number): void {
 export const sendsAhead = (client: object): boolean =>
   "pipeline" in client && client.pipeline === true;
 
+/** Whether queries of a client that sends ahead are not answered yet. */
+export const awaitsAnswers = (client: object): boolean =>
+  memberOf(client, "readyForQuery") === false;
+
 /**
  * Returns `I` when no transaction is open, `T` when one is, `E` when it has failed, and undefined
  * when the driver cannot tell.

@@ -121,13 +121,7 @@ export class HostGroups {
   ): Promise<readonly Result[]> {
     const run = async (): Promise<readonly Result[]> => {
       try {
-        if (connection.batchesAreAtomic) {
-          return (await connection.run([savepoint, ...statements, release])).slice(1, -1);
-        }
-        // This fails if the application has ended its transaction. A client that sends ahead would
-        // then run each of the statements in a transaction of its own.
-        await connection.run([savepoint]);
-        return (await connection.run([...statements, release])).slice(0, -1);
+        return (await connection.runInside([savepoint, ...statements, release])).slice(1, -1);
       } catch (error) {
         // Without an open transaction there was no savepoint, and nothing has to be undone. A
         // transaction that had failed before must not be touched: another engine may be about to

@@ -1,5 +1,5 @@
 import type pg from "pg";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { itemById } from "../../../../adapters/testing/conformance/storage/collections.ts";
 import { StorageConflict, type Write } from "../../../../src/ports/storage.ts";
 import type { Database } from "../../../support/postgres/temporary-database.ts";
@@ -111,6 +111,27 @@ describe("a transaction of the host application", () => {
       await group.read([{ index: itemById, key: ["a"], limit: 1 }]);
       await host.query("ROLLBACK");
       await expect(group.commit([insert("a")])).rejects.toMatchObject({ code: "invalid_option" });
+      expect(await allIds(port)).toEqual([]);
+    },
+  );
+
+  it.each([true, false])(
+    "stores nothing of a command that it ends during, if its client sends ahead: %s",
+    async (pipeline) => {
+      const where = await database();
+      const port = await opened(where);
+      const host = await client(where, { pipeline });
+      await host.query("BEGIN");
+      const group = port.host(host);
+      await group.read([{ index: itemById, key: ["a"], limit: 1 }]);
+      const [{ query }, sends] = [host, Promise.withResolvers<void>()];
+      vi.spyOn(host, "query").mockImplementationOnce((...args: unknown[]) => {
+        sends.resolve();
+        return Reflect.apply(query, host, args) as unknown;
+      });
+      const committing = group.commit([insert("a"), insert("b")]);
+      await sends.promise;
+      await Promise.allSettled([committing, host.query("ROLLBACK")]);
       expect(await allIds(port)).toEqual([]);
     },
   );
