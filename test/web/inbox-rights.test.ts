@@ -11,7 +11,9 @@ test("a person without rights gets no part of the page that only fails, and no b
   skip,
 }) => {
   const { engine, shop } = await newShop();
-  const { conversation_id: id } = await shop.sandbox.inbound({ from: "+14155550100", body: "Hi" });
+  const from = "+14155550100";
+  await shop.contacts.create({ phone: from, name: "Ann" });
+  const { conversation_id: id } = await shop.sandbox.inbound({ from, body: "Hi" });
   let may: readonly KeyScope[] = ["conversations:read"];
   const { account_id, mode } = shop.scope;
   const authorize = () => ({ account_id, mode, operator: kim, may: [...may] });
@@ -21,6 +23,8 @@ test("a person without rights gets no part of the page that only fails, and no b
 
   await page.goto(`${url}#/all/${id}`);
   await page.locator(".message", { hasText: "Hi" }).waitFor();
+  // Nothing else shows the number of the contact.
+  await page.locator(".conversation-header", { hasText: "+1 415 555 0100" }).waitFor();
   expect(await button("Contact panel").count()).toBe(0);
   expect(await page.getByRole("complementary", { name: "Contact" }).count()).toBe(0);
 

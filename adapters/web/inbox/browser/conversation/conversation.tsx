@@ -46,10 +46,11 @@ export function Conversation({ id, back }: ConversationProps): JSX.Element {
   if (row === undefined) return <NotShown of={loading} title={t("notFound")} back={back} />;
   const name = nameIn(row);
   const phone = shownAddress(row.contact.phone ?? "");
+  const hasContact = isContactShown.value && may("contacts:read");
   const about = [
     mediumName(row.medium),
     // Beside the contact, which has the number, there is little room.
-    !isContactShown.value && phone !== name && phone,
+    !hasContact && phone !== name && phone,
     row.assignee !== null && nameOfAssignee(row.assignee),
   ].filter(Boolean);
   return (
