@@ -1,6 +1,7 @@
 /** The keys of the inbox: what each does, and when it does nothing. */
 import { expect, test } from "vitest";
 import { longTest } from "../support/runs.ts";
+import { holdAnswers } from "./hold-answers.ts";
 import { openConversation, openInbox } from "./shop-pages.ts";
 
 const focused = `document.activeElement?.labels?.[0]?.textContent`;
@@ -54,8 +55,10 @@ test("a person sends a reply, closes its conversation and goes on to the next on
   await composer.fill("We close at six.");
   // A conversation whose reply was not sent stays open.
   refuse(/messages$/);
-  await composer.press("Control+Shift+Enter");
+  await page.getByRole("button", { name: "Send and close" }).press("Enter");
   await page.getByRole("button", { name: "Try again" }).waitFor();
+  // The button can no longer be pressed, and must not take the focus along.
+  await composer.and(page.locator(":focus")).waitFor();
   expect((await shop.conversations.get(ben)).status).toBe("open");
   refuse(undefined);
   await page.locator(".message").getByRole("button", { name: "Edit" }).click();
@@ -76,6 +79,26 @@ test("a person sends a reply, closes its conversation and goes on to the next on
   expect((await shop.conversations.get(ben)).status).toBe("open");
   expect(faults.filter((each) => !each.includes("503"))).toEqual([]);
 });
+
+longTest(
+  "who writes on while a reply is sent and its conversation closed stays in it",
+  async ({ skip }) => {
+    const { shop, page, faults, id } = await openConversation(skip);
+    const composer = page.locator(".composer-area");
+    await composer.fill("We close at six.");
+    const sent = await holdAnswers(page, /messages$/, { which: "writes" });
+    await composer.press("Control+Shift+Enter");
+    await sent.arrived;
+    await page.keyboard.type("And one");
+    await sent.release();
+    await page.getByRole("button", { name: "Reopen" }).waitFor();
+    await page.getByRole("button", { name: "Undo" }).waitFor();
+    await page.keyboard.type(" more thing");
+    expect(await composer.inputValue()).toBe("And one more thing");
+    expect((await shop.conversations.get(id)).status).toBe("closed");
+    expect(faults).toEqual([]);
+  },
+);
 
 longTest(
   "who undoes an assignment gives the conversation back to whom it was assigned before",
@@ -117,6 +140,27 @@ longTest(
       await page.keyboard.press("z");
       await expect.poll(() => status(name)).toBe("open");
     }
+  },
+);
+
+longTest(
+  "two failed messages that were discarded in a row can both be brought back",
+  async ({ skip }) => {
+    const { page, refuse } = await openConversation(skip);
+    const composer = page.locator(".composer-area");
+    const undo = page.getByRole("button", { name: "Undo" });
+    refuse(/messages$/);
+    for (const text of ["Until six.", "On Sunday too."]) {
+      await composer.fill(text);
+      await composer.press("Control+Enter");
+      await page.getByRole("button", { name: "Try again" }).waitFor();
+      await page.getByRole("button", { name: "Discard" }).click();
+    }
+    // They stay while the pointer is on them.
+    await undo.first().hover();
+    await undo.last().click();
+    await undo.click();
+    expect(await composer.inputValue()).toBe("Until six.\nOn Sunday too.");
   },
 );
 

@@ -70,7 +70,7 @@ export function Composer({ row }: { readonly row: Conversation }): JSX.Element {
       ? [
           { key: "r", label: t("keyReply"), run: () => write("reply") },
           { key: "n", label: t("keyNote"), run: () => write("note") },
-          { key: "Ctrl+Enter", label: t("keySend"), run: () => send(), field: area },
+          { key: "Ctrl+Enter", label: t("keySend"), run: () => void send(), field: area },
           {
             key: "Ctrl+Shift+Enter",
             label: t("keySendAndClose"),
@@ -86,16 +86,15 @@ export function Composer({ row }: { readonly row: Conversation }): JSX.Element {
   const characters = [...draft.body].length;
   const cannotSend =
     isBlank(draft) || characters > limit || (!isNote && preview?.sendable === false);
-  const send = (): void => {
-    if (cannotSend) return;
-    void sendDraft(id);
+  const send = async (): Promise<boolean> => {
+    if (cannotSend) return false;
     area.current?.focus();
+    return sendDraft(id);
   };
   const sendAndClose = async (): Promise<void> => {
-    if (cannotSend) return;
     // The reply may move the conversation to another place in the list.
     const next = nextAfter(id);
-    if (await sendDraft(id)) await closeAndLeave(id, next);
+    if (await send()) await closeAndLeave(id, next);
   };
   if (!canReply) {
     return (
@@ -153,7 +152,7 @@ export function Composer({ row }: { readonly row: Conversation }): JSX.Element {
           kind="primary"
           icon={isNote ? "note" : draft.sendAt === null ? "send" : "calendar"}
           disabled={cannotSend}
-          onClick={send}
+          onClick={() => void send()}
         >
           {sendName}{" "}
           <span class="hide-on-touch composer-keys" aria-hidden="true">

@@ -38,11 +38,16 @@ function act({ id, action }: ShownToast): void {
   action?.run();
 }
 
-/** Shows a message. */
+/**
+ * Shows a message. It replaces one that says the same, unless that has a key: each takes back
+ * something else.
+ */
 export function toast(given: Toast): void {
   next += 1;
   const id = next;
-  const others = shown.value.filter(({ message }) => message !== given.message);
+  const others = shown.value.filter(
+    ({ message, action }) => message !== given.message || action?.shortcut !== undefined,
+  );
   shown.value = [...others, { ...given, id }].slice(-maxShown);
   if (given.isError !== true) dismissLater(id);
 }
