@@ -255,7 +255,9 @@ export function withPath<Input extends z.ZodObject, Path extends z.ZodRawShape>(
   input: Input,
   path: Path,
 ): z.ZodType<z.output<Input> & z.output<z.ZodObject<Path>>> {
-  const whole = input.safeExtend(path).meta({ ...input.meta() });
+  // The fields of the path come first, and so do their errors. A clone keeps the checks.
+  const shape = { ...path, ...input.shape };
+  const whole = input.clone({ ...input.def, shape }).meta({ ...input.meta() });
   // The cast is safe: the compiler cannot compute the fields of a shape that it does not know.
   return whole as z.ZodType as z.ZodType<z.output<Input> & z.output<z.ZodObject<Path>>>;
 }

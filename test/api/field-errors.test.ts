@@ -134,6 +134,16 @@ it("the errors of a request are at most 100, whatever is wrong", async () => {
   }
 });
 
+it("the errors of a path come before those of other fields", async () => {
+  const put = { method: "PUT", path: "/v1/operators/..", key, body: { name: 1 } };
+  const { errors } = jsonOf(await call(engine.api, put));
+  expect(errors).toMatchObject([{ parameter: "id" }, { pointer: "/name" }]);
+
+  const approval = engine.agents.approve("", "", { decision: "approve", author_id: "" });
+  const wrong = [{ pointer: "/id" }, { pointer: "/run_id" }, { pointer: "/author_id" }];
+  await expect(approval).rejects.toMatchObject({ errors: wrong });
+});
+
 it("the errors of a request name no field that the request does not have", async () => {
   const { contact_id, conversation_id } = await engine.sandbox.inbound({
     from: hello.to,
