@@ -7,7 +7,8 @@ import type { AccountHandle } from "./handles.ts";
 export interface EventContext extends Scope {
   /**
    * The handle of the event's account in the event's mode. Reply through it, since handlers get the
-   * events of all accounts: `engine.messages` would send from the default account.
+   * events of all accounts: `engine.messages` would send from the default account. It is made when
+   * it is read, so a copy by `{ ...context }` lacks it.
    */
   readonly account: AccountHandle;
 }
