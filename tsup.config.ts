@@ -35,10 +35,11 @@ export const programs = { cli: "adapters/cli/main.ts" };
 export const threads = { "sqlite-worker": "adapters/storage/sqlite/thread/worker.ts" };
 
 /**
- * Libraries that are built into the package and are not installed with it. The one file of
- * temporal-polyfill's code loads faster than the several files of the library.
+ * Libraries that are built into the package and are not installed with it. Their code loads faster
+ * that way: that of temporal-polyfill is in one file, and the messages of zod in some 50 languages
+ * are left out.
  */
-export const builtIn = ["temporal-polyfill"];
+export const builtIn = ["temporal-polyfill", "zod"];
 
 /** Marks the code of a library that is built into a file, such as `// node_modules/zod/`. */
 const libraryCode = /^\/\/ node_modules\/((?:@[^/\n]+\/)?[^/\n]+)\//gm;
@@ -70,9 +71,7 @@ export default defineConfig({
   },
   // Imports are evaluated in their order, so the check comes before anything that an old Node lacks.
   banner: { js: `import "./${versionCheck}";` },
-  // The used parts of zod load much faster than zod, which has the messages of some 50 languages. The
-  // declarations still import it.
-  noExternal: ["zod", ...builtIn],
+  noExternal: builtIn,
   // `build-descriptions.ts` writes it.
   external: ["#descriptions"],
   async onSuccess() {
@@ -86,6 +85,6 @@ export default defineConfig({
   removeNodeProtocol: false,
   sourcemap: true,
   clean: true,
-  // `tsc -p tsconfig.build.json` writes the declarations.
+  // `tsc -p tsconfig.build.json` writes the declarations, and `build-declarations.ts` bundles them.
   dts: false,
 });

@@ -5,11 +5,10 @@ export const channels = ["sms", "mms", "webchat"] as const;
 /** How a message travels. */
 export type Channel = (typeof channels)[number];
 export const channelSchema = z.enum(channels);
-/** Consents and conversations belong to a medium. `text` covers sms and mms. */
-export const mediumSchema = z.enum(["text", "webchat"]);
+export const mediums = ["text", "webchat"] as const;
 /** What consents and conversations belong to: `text` (SMS and MMS together) or `webchat`. */
-export type Medium = z.infer<typeof mediumSchema>;
-export const mediums = mediumSchema.options;
+export type Medium = (typeof mediums)[number];
+export const mediumSchema = z.enum(mediums);
 
 /** Sms and mms use the same address and share one conversation. */
 export function mediumOf(channel: Channel): Medium {

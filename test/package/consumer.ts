@@ -20,8 +20,8 @@ export interface Manifest {
   readonly engines: { readonly node: string };
 }
 
-/** The page about webhooks verifies their signatures with this package. */
-const verifier = "standardwebhooks";
+/** What the samples need besides tidings: a verifier of signatures, and a library for schemas. */
+const librariesOfSamples = ["standardwebhooks", "zod"];
 
 /**
  * Makes a project in a folder, and installs the package in it. Returns the paths of the package's
@@ -41,7 +41,8 @@ async function installed(folder: string, { devDependencies }: Manifest): Promise
   const [packed] = JSON.parse(stdout) as { filename: string; files: { path: string }[] }[];
   if (packed === undefined) throw new Error("npm packed nothing.");
   const flags = ["--prefer-offline", "--ignore-scripts", "--no-audit", "--no-fund", "--silent"];
-  const packages = [`./${packed.filename}`, `${verifier}@${devDependencies[verifier]}`];
+  const libraries = librariesOfSamples.map((name) => `${name}@${devDependencies[name]}`);
+  const packages = [`./${packed.filename}`, ...libraries];
   await run(npm, ["install", ...packages, ...flags], { cwd: folder });
   return packed.files.map(({ path }) => path);
 }
@@ -52,7 +53,7 @@ async function placed(folder: string, { bin, files, dependencies }: Manifest): P
   // npm adds these to `files`.
   const always = ["package.json", "README.md", "LICENSE"];
   for (const name of [...files, ...always]) await cp(name, join(target, name), { recursive: true });
-  for (const name of [...Object.keys(dependencies), verifier]) {
+  for (const name of [...Object.keys(dependencies), ...librariesOfSamples]) {
     await symlink(resolve("node_modules", name), join(modules, name));
   }
   await mkdir(join(modules, ".bin"));

@@ -153,7 +153,7 @@ describe("the package", () => {
 
   test("contains the build, its declarations and the documentation, and nothing else", async () => {
     const belongs =
-      /^(dist\/[\w-]+\.js(\.map)?|dist\/[\w-]+\.LICENSE|dist\/demo\/\w+\.(html|css|svg)|dist\/web\/\w+\/(manifest\.json|texts\.json|widget\.js|assets\/[\w-]+\.(js|css))|dist\/openapi\/descriptions\.js|dist\/types\/(src|adapters)\/.*\.d\.ts|docs\/[\w-]+\.md|docs\/images\/\w+\.png|examples\/storage\/\w+\.ts|package\.json|(README|CHANGELOG)\.md|LICENSE)$/;
+      /^(dist\/[\w-]+\.js(\.map)?|dist\/[\w-]+\.LICENSE|dist\/demo\/\w+\.(html|css|svg)|dist\/web\/\w+\/(manifest\.json|texts\.json|widget\.js|assets\/[\w-]+\.(js|css))|dist\/openapi\/descriptions\.js|dist\/types\/(adapters\/[\w/-]+|chunk-[\w-]+)\.d\.ts|docs\/[\w-]+\.md|docs\/images\/\w+\.png|examples\/storage\/\w+\.ts|package\.json|(README|CHANGELOG)\.md|LICENSE)$/;
     expect(paths.filter((path) => !belongs.test(path))).toEqual([]);
     const texts = ["README.md", "CHANGELOG.md", "LICENSE"];
     expect(paths).toEqual(expect.arrayContaining(texts));
@@ -173,17 +173,31 @@ describe("the package", () => {
     expect(missing).toEqual([]);
   });
 
-  test("has the license of each library that is built in, and installs such a library only if the declarations import it", async () => {
+  test("has the license of each library that is built in, and installs no such library", async () => {
     const libraries = await bundledLibraries();
     expect(libraries).toEqual(expect.arrayContaining(builtIn));
     const licenses = libraries.map((name) => `dist/${name}.LICENSE`);
     expect(paths).toEqual(expect.arrayContaining(licenses));
-    const types = await Promise.all(
-      paths.filter((path) => path.endsWith(".d.ts")).map((path) => readFile(path, "utf8")),
+    expect(libraries.filter((name) => name in manifest.dependencies)).toEqual([]);
+  });
+
+  test("declares each entry in one file, without a library that an application would have to install", () => {
+    const declarations = paths.filter((path) => path.endsWith(".d.ts"));
+    const shared = declarations.filter((path) => /^dist\/types\/chunk-[\w-]+\.d\.ts$/.test(path));
+    const own = Object.values(manifest.exports).map(({ types }) => types.replace("./", ""));
+    expect(declarations.toSorted()).toEqual([...own, ...shared].toSorted());
+    expect(shared.length).toBeLessThan(5);
+    const imported = declarations.flatMap((path) =>
+      [...readFileSync(path, "utf8").matchAll(/^import [^'"]*['"]([^.'"][^'"]*)['"];$/gm)].map(
+        ([, name = ""]) => name,
+      ),
     );
-    const installed = libraries.filter((name) => name in manifest.dependencies);
-    const typed = libraries.filter((name) => types.some((text) => text.includes(`from "${name}"`)));
-    expect(installed).toEqual(typed);
+    expect(imported).not.toEqual([]);
+    const installed = Object.keys(manifest.dependencies);
+    const missing = imported.filter(
+      (name) => !name.startsWith("node:") && !installed.includes(name),
+    );
+    expect(missing).toEqual([]);
   });
 
   test("contains no messages of zod but the English ones, since the other languages slow the import down", async () => {
