@@ -14,7 +14,7 @@ const bundle = await rollup({
   input: Object.fromEntries(paths.map((path) => [path, `dist/types/${path}.d.ts`])),
   external: /^node:/,
   plugins: [dts()],
-  // It warns about each type that an entry uses and none exports. An application names none of them.
+  // It warns about types that an entry uses and none exports. An application names none of them.
   logLevel: "silent",
 });
 await rm("dist/types", { recursive: true });

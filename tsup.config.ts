@@ -65,9 +65,12 @@ export default defineConfig({
   target: "node22",
   // Code that entries share must exist only once, since `instanceof` compares error classes.
   splitting: true,
-  // Files that only others of the package import are named alike.
   esbuildOptions: (options) => {
+    // Files that only others of the package import are named alike.
     options.chunkNames = "chunk-[hash]";
+    // The maps turn stack traces into lines of the sources. The text of the sources would be a third
+    // of the package.
+    options.sourcesContent = false;
   },
   // Imports are evaluated in their order, so the check comes before anything that an old Node lacks.
   banner: { js: `import "./${versionCheck}";` },
