@@ -144,6 +144,27 @@ longTest(
 );
 
 longTest(
+  "who closes conversations in a row with the pointer on the list does not come back to a closed one",
+  async ({ skip }) => {
+    const { shop, page, url } = await openInbox(skip);
+    const ids: string[] = [];
+    for (const name of ["Cleo", "Ben", "Ann"]) {
+      const from = `+141555501${ids.length}0`;
+      await shop.contacts.create({ phone: from, name });
+      ids.push((await shop.sandbox.inbound({ from, body: "Hello?" })).conversation_id);
+    }
+    await page.goto(`${url}#/all/${ids[0]}`);
+    await page.locator(".row").first().hover();
+    for (const name of ["Cleo", "Ben", "Ann"]) {
+      await page.locator(".conversation-header h2", { hasText: name }).waitFor();
+      await page.keyboard.press("e");
+      await page.locator(".toast", { hasText: name }).waitFor();
+    }
+    await page.locator(".conversation-header").waitFor({ state: "detached" });
+  },
+);
+
+longTest(
   "two failed messages that were discarded in a row can both be brought back",
   async ({ skip }) => {
     const { page, refuse } = await openConversation(skip);

@@ -1,8 +1,8 @@
 /** Closes a conversation and goes on to the next one. */
 import { go, linkTo, placeNow } from "../../../shared/browser/index.ts";
 import { closeConversation } from "../state/actions.ts";
-import { conversations } from "../state/conversations.ts";
-import { viewOf } from "../state/views.ts";
+import { conversationNow, conversations } from "../state/conversations.ts";
+import { isShown, viewOf } from "../state/views.ts";
 
 /**
  * Closes the conversation, and leaves it for `next` unless the person has gone elsewhere, or has
@@ -17,11 +17,22 @@ export async function closeAndLeave(id: string, next = nextAfter(id)): Promise<v
 /** The place after a conversation leaves the view: the next one, or the list. */
 export function nextAfter(id: string): string[] {
   const view = viewOf(placeNow().path);
-  const ids = conversations.ids.peek();
-  const at = ids.indexOf(id);
-  const neighbour = at + 1 < ids.length ? at + 1 : at - 1;
-  const next = at === -1 || neighbour < 0 ? undefined : ids.at(neighbour);
+  const at = conversations.ids.peek().indexOf(id);
+  const next = at === -1 ? undefined : (nearest(at, 1) ?? nearest(at, -1));
   return next === undefined || matchMedia("(max-width: 47.99rem)").matches ? [view] : [view, next];
+}
+
+/**
+ * The nearest conversation on one side that belongs in the list. While someone points at the list,
+ * it also keeps those that were closed.
+ */
+function nearest(from: number, step: 1 | -1): string | undefined {
+  const ids = conversations.ids.peek();
+  for (let at = from + step; at >= 0 && at < ids.length; at += step) {
+    const row = conversationNow(ids.at(at) ?? "");
+    if (row !== undefined && isShown(conversations.queryNow, row)) return row.id;
+  }
+  return undefined;
 }
 
 /**
