@@ -93,6 +93,26 @@ describe.each(hosts)("the transactions of host policies on $name", ({ name, open
     expect(log.filter(({ level }) => level === "error")).toEqual([]);
   });
 
+  it.runIf(name === "PostgreSQL")(
+    "are there for a policy that starts two queries and awaits one after the other",
+    async () => {
+      const { one, list } = await opened({
+        name: "listed",
+        async evaluate({ message }, tx) {
+          const client = tx as PoolClient;
+          const find = async (text: string) =>
+            (await client.query(`SELECT 1 FROM notes WHERE text = '${text}'`)).rowCount;
+          const [all, its] = [find("all"), find(message.to)];
+          return (await all) === 1 || (await its) === 1 ? deny : allow;
+        },
+      });
+      const [to = ""] = numbers(1);
+      await list(to);
+      // A rejection that nothing handles would fail this test.
+      expect(await outcome(one.messages.send({ to, body: "Hello" }))).toBe("policy_denied");
+    },
+  );
+
   it("let policies see what earlier commands wrote, and spare others a failure", async () => {
     const { one, log } = await opened({
       name: "once",

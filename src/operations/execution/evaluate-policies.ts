@@ -99,7 +99,8 @@ export class PolicyEvaluator {
     called: Verdict | Promise<Verdict>,
   ): Promise<NamedVerdict> {
     try {
-      const verdict = called instanceof Promise ? await this.#inTime(called, facts.now) : called;
+      const verdict =
+        called instanceof Promise ? await this.#inTime(handle.orMissed(called), facts.now) : called;
       if (!handle.isMissed) return { policy: policy.name, ...verdict };
     } catch (error) {
       this.#options.stopDeadline.throwIfAborted();
