@@ -122,10 +122,11 @@ export interface PolicyContact {
  * A policy of the host application. `evaluate` may query the host application's tables
  * through `tx`, the transaction that accepts the message or hands it over. It must not await
  * anything else, since the transaction stays open meanwhile. The transaction is opened only if a
- * policy uses `tx`: the first use throws, and the engine evaluates the policies again in an open
- * transaction, whatever the first evaluation returned. `Tx` is the type of the storage's
- * transaction handle. It is undefined if the storage has no transactions, as with `memory()`. The
- * engine's types refuse a policy that needs another handle than its storage has.
+ * policy uses `tx`. Before that, a query through `tx` never settles, and a statement on SQLite
+ * throws. The engine then evaluates the policies again in an open transaction, whatever the first
+ * evaluation returned. `Tx` is the type of the storage's transaction handle. It is undefined if the
+ * storage has no transactions, as with `memory()`. The engine's types refuse a policy that needs
+ * another handle than its storage has.
  *
  * The engine may evaluate a policy more than once for one message. If `evaluate` throws, returns an
  * invalid verdict or takes longer than 5 seconds, nothing is sent: a request fails with the
@@ -156,6 +157,6 @@ export type NamedVerdict = Verdict & {
 export interface HostVerdicts {
   /** Whether the host application has policies. */
   readonly any: boolean;
-  /** Throws what interrupts the command if the policies do not decide at once. */
+  /** If the policies do not decide at once, throws an error that interrupts the command. */
   of(facts: PolicyFacts): readonly NamedVerdict[];
 }

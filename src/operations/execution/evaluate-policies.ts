@@ -22,7 +22,10 @@ interface PolicyEvaluatorOptions {
 /** The verdicts of all policies on a message, in order. */
 export type Verdicts = readonly NamedVerdict[];
 
-/** An evaluation that did not end at once: a policy waits, has failed or needs a handle. */
+/**
+ * An evaluation that did not end at once: a policy returned a promise, has failed or needs a
+ * transaction.
+ */
 export interface OpenEvaluation {
   /**
    * Waits for the policies that are left.
@@ -64,7 +67,7 @@ export class PolicyEvaluator {
     let evaluated: Promise<Verdict>;
     try {
       stopDeadline.throwIfAborted();
-      // The types of the engine make the policies accept the handles of its storage.
+      // By the types of the engine, its policies accept the transaction handles of its storage.
       const returned = policy.evaluate(facts, value);
       if (!isThenable(returned)) return checkVerdict(returned, facts.now);
       evaluated = Promise.resolve(returned);
@@ -75,7 +78,7 @@ export class PolicyEvaluator {
     return evaluated;
   }
 
-  /** Waits for the policy after those that have decided, and for all later ones. */
+  /** Waits for the first policy that has not decided. Then calls the later ones in order. */
   async #finish(
     facts: PolicyFacts,
     handle: PolicyHandle,
@@ -100,13 +103,15 @@ export class PolicyEvaluator {
   ): Promise<NamedVerdict> {
     try {
       const verdict =
-        called instanceof Promise ? await this.#inTime(handle.orMissed(called), facts.now) : called;
+        called instanceof Promise
+          ? await this.#inTime(handle.untilMissed(called), facts.now)
+          : called;
       if (!handle.isMissed) return { policy: policy.name, ...verdict };
     } catch (error) {
       this.#options.stopDeadline.throwIfAborted();
       if (!handle.isMissed) throw new FailedEvaluation(policy.name, facts, error);
     }
-    // Whatever it did then, it did without the handle.
+    // The policy had no open transaction, so its verdict or error does not count.
     throw new NeedsTransaction(facts);
   }
 
@@ -122,7 +127,7 @@ export class PolicyEvaluator {
 
 /** A failure that is not logged yet. The policies may be evaluated again. */
 export class FailedEvaluation extends PolicyFailure {
-  // Private, so that nobody who logs the error logs the message.
+  // Private, so that a log of the error does not contain the message.
   readonly #facts: PolicyFacts;
   readonly #policy: string;
 

@@ -1,8 +1,8 @@
 /**
- * Evaluates the policies of the host application. A policy that decides at once by the facts is
- * called by the command itself, and costs no more. But a command cannot wait for a policy, and has
- * no handle with which a policy could query the host application's tables. In these cases it is
- * interrupted. It runs again when the policies have decided, in a transaction if one queries.
+ * Evaluates the policies of the host application. A command calls them itself, and goes on if they
+ * decide at once by the facts. But it cannot wait for a policy, and it has no handle with which a
+ * policy could query the host application's tables. If a policy needs time or a handle, the command
+ * is interrupted. It runs again when the policies have decided, in a transaction if one queries.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { TidingsError, type Scope } from "../../kernel/index.ts";
@@ -58,11 +58,11 @@ export class HostPolicies {
   }
 
   /**
-   * The verdicts for a command that can run without them, if they are not there at once. Undefined
-   * if they probably are not, because they were not the last time.
+   * The verdicts for a command that can do without them. Undefined if the policies did not decide
+   * at once the last time, since they probably will not now.
    */
   get verdictsAtOnce(): HostVerdicts | undefined {
-    if (!this.#any) return noVerdicts;
+    if (!this.#hasPolicies) return noVerdicts;
     return this.#decideAtOnce ? this.#withoutTransaction() : undefined;
   }
 
@@ -90,7 +90,7 @@ export class HostPolicies {
   async #commit<T>(scope: Scope, work: Work<T>, origin: Origin): Promise<T> {
     const { store, clock } = this.#options;
     const commit: Commit<T> = (body) => store.commit(scope, body, { origin });
-    if (!this.#any) return commit((tx) => work(tx, noVerdicts));
+    if (!this.#hasPolicies) return commit((tx) => work(tx, noVerdicts));
     try {
       return await waitForVerdicts(work, commit, this.#withoutTransaction());
     } catch (error) {
@@ -116,15 +116,15 @@ export class HostPolicies {
   ): Promise<T> {
     const { store } = this.#options;
     const commit: Commit<T> = (body) => store.within(handle, scope, body);
-    if (!this.#any) return commit((tx) => work(tx, noVerdicts));
+    if (!this.#hasPolicies) return commit((tx) => work(tx, noVerdicts));
     const opened = handleOf(handle);
     const verdicts = new CommandVerdicts((each) => this.#evaluator.evaluate(each, opened));
-    // Otherwise, policies that need time would interrupt the command first.
+    // Otherwise, a policy that needs time would first interrupt the command.
     if (facts !== undefined) await verdicts.collect(facts);
     return waitForVerdicts(work, commit, verdicts);
   }
 
-  get #any(): boolean {
+  get #hasPolicies(): boolean {
     return this.#options.policies.length > 0;
   }
 
@@ -139,7 +139,7 @@ export class HostPolicies {
   }
 }
 
-/** Runs a command, and again when the policies that it waits for have decided. */
+/** Runs a command. If policies interrupt it, it runs again when they have decided. */
 async function waitForVerdicts<T>(
   work: Work<T>,
   commit: Commit<T>,
@@ -186,7 +186,8 @@ class CommandVerdicts implements HostVerdicts {
   readonly #known = new Map<string, Verdicts>();
 
   constructor(evaluate: (facts: PolicyFacts) => Verdicts | OpenEvaluation) {
-    // A group runs the commands of many callers, and a policy belongs to the call of its own.
+    // A group runs the commands of many callers. Each policy must run in the asynchronous context
+    // of its own caller.
     this.#evaluate = AsyncLocalStorage.bind(evaluate);
   }
 

@@ -3,10 +3,10 @@ import type { PolicyFacts } from "../../ports/index.ts";
 
 export interface PolicyHandle {
   readonly value: object | undefined;
-  /** Whether a policy has used a handle that stands for one of a transaction not yet open. */
+  /** Whether a policy has used the handle although its transaction is not open. */
   readonly isMissed: boolean;
-  /** Waits for a policy, but no longer than until it misses its handle. Then it rejects. */
-  orMissed<T>(evaluating: Promise<T>): Promise<T>;
+  /** Waits for a policy. Rejects as soon as the policy uses a handle that is not open. */
+  untilMissed<T>(evaluating: Promise<T>): Promise<T>;
 }
 
 /** A handle of an open transaction, or undefined if the storage has no transactions. */
@@ -14,7 +14,7 @@ export function handleOf(value: unknown): PolicyHandle {
   return {
     value: value as object | undefined,
     isMissed: false,
-    orMissed: (evaluating) => evaluating,
+    untilMissed: (evaluating) => evaluating,
   };
 }
 
@@ -23,12 +23,13 @@ const neverSettled = (): Promise<never> => new Promise(() => {});
 
 /**
  * Stands for the handle of a transaction that is opened only if a policy needs it. Most policies
- * decide by the facts, or query only for some messages. Whatever a policy does with a handle, it
- * first reads a property of it. The evaluation is then void, and is made again with a handle.
+ * decide by the facts, or query only for some messages. Whatever a policy does with this object, it
+ * first reads a property of it. Then the verdict no longer counts, and the policies are evaluated
+ * again with the handle of an open transaction.
  *
- * Queries through it never settle. If they failed, a policy that has started two and awaits one
- * would leave the rejection of the other unhandled, which ends a Node process. Code that does not
- * await its queries fails by itself, since a promise is no statement and no row.
+ * Queries through this object never settle. If they failed, a policy that has started two queries
+ * and awaits one would leave the rejection of the other unhandled, which ends a Node process. Code
+ * that uses the promise as a statement or a row, without awaiting it, throws by itself.
  */
 export class UnopenedHandle implements PolicyHandle {
   readonly value: object;
@@ -45,7 +46,7 @@ export class UnopenedHandle implements PolicyHandle {
       miss();
       throw missed();
     };
-    // Every operation on the object looks up its trap.
+    // Every operation on the outer proxy reads its trap from the inner one.
     const traps = { get: (_: object, trap: string) => (trap === "get" ? miss : missAndFail) };
     this.value = new Proxy({}, new Proxy({}, traps));
   }
@@ -54,7 +55,7 @@ export class UnopenedHandle implements PolicyHandle {
     return this.#isMissed;
   }
 
-  orMissed<T>(evaluating: Promise<T>): Promise<T> {
+  untilMissed<T>(evaluating: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       this.#onMiss = () => reject(missed());
       if (this.#isMissed) this.#onMiss();

@@ -39,8 +39,8 @@ const maxMs = 20;
 
 /**
  * The transactions of commands whose policies query tables. If the storage runs one transaction at
- * a time, commands that wait share one, and so its flush to the disk. They run in it one after the
- * other, each with its policies, which see what the earlier commands wrote. If the storage runs
+ * a time, commands that wait share one, and so share one flush to the disk. They run in it one
+ * after the other, each with its policies, which see what the earlier commands wrote. If it runs
  * several at a time, each command has its own: two that lock the same rows in different order would
  * wait for each other.
  */
@@ -76,7 +76,7 @@ export class PolicyTransactions {
       if (stopDeadline.aborted) {
         first.reject(stopDeadline.reason);
       } else {
-        // The call that the context belongs to goes on until the commit.
+        // The context belongs to the call of the first command, which lasts until the commit.
         const again = await first.inContext(() => this.#runTransaction(first));
         this.#waiting.unshift(...again);
       }
@@ -86,9 +86,9 @@ export class PolicyTransactions {
 
   /**
    * Runs a command, and commands that wait behind it, in one transaction. Returns those that must
-   * run again, because the transaction was rolled back. Never rejects. It is called in the
-   * asynchronous context of the first command. The storage adds to it that calls come from inside
-   * a transaction.
+   * run again, because the transaction was rolled back. Never rejects. Call it in the asynchronous
+   * context of the first command: in it, the storage notes that calls come from inside a
+   * transaction.
    */
   async #runTransaction(first: WaitingCommand): Promise<readonly WaitingCommand[]> {
     const { store, clock } = this.#options;
@@ -131,7 +131,8 @@ export class PolicyTransactions {
 
   /**
    * Rejects the commands of a failed transaction that cannot succeed, and returns the others. The
-   * one that was running runs again alone. If the commit itself failed, each may be the reason.
+   * one that was running runs again alone. If the commit itself failed, any of them may be the
+   * cause, so each runs again alone.
    */
   #afterFailure(
     commands: readonly WaitingCommand[],
@@ -150,7 +151,7 @@ export class PolicyTransactions {
   }
 }
 
-/** Runs a command. Returns what tells its caller the result, once the transaction is committed. */
+/** Runs a command. Returns a function to call after the commit: it tells the caller the result. */
 async function settlementOf(
   { run, resolve, reject }: WaitingCommand,
   handle: object,
