@@ -1,9 +1,9 @@
 import type { Clock, Logger } from "../ports/index.ts";
 
 /**
- * Names in the options of an engine that should be the same in all engines on one storage, by
- * option: the engine that hands a message over applies its own. Options that only some engines have
- * are not compared.
+ * The names in some options of an engine, such as those of its policies, by option. All engines on
+ * one storage should have the same, because the engine that hands a message over applies its own.
+ * Options that only some engines have are not compared.
  */
 export type ComparedOptions = Readonly<Record<string, readonly string[]>>;
 
@@ -21,7 +21,7 @@ interface OptionWarningsOptions {
 /** While a new version is deployed, engines differ for some minutes. */
 const patienceMs = 600_000;
 
-/** Warns when other engines have had other options for some time, once of each difference. */
+/** Warns once of each difference between this engine and others, if it lasts for some time. */
 export class OptionWarnings {
   readonly #options: OptionWarningsOptions;
   /** When each difference was first seen, by the monotonic clock. Infinite after its warning. */
@@ -48,7 +48,7 @@ export class OptionWarnings {
       if (!isDue) continue;
       logger.warn(
         { started_at: new Date(started_at).toISOString(), missing_here, missing_there },
-        "another engine on this storage has other options; give all engines the same",
+        "another engine on this storage has other options; give all engines the same options",
       );
     }
     for (const [difference, since] of this.#since) {

@@ -17,7 +17,8 @@
  *   Look-ups wait until the call must have ended (`leased_until` of the attempt), whenever the
  *   lease ended.
  *
- * The row also names options, so that each engine can warn when a living one has others.
+ * The row also names options, so that each engine can warn when another living one has different
+ * options.
  */
 import {
   collection,

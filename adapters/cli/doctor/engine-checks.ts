@@ -16,7 +16,7 @@ const maxEngines = 1_000;
 export async function checkEngines(database: Database, storage: StoragePort): Promise<Finding> {
   const engines = await findStarted(database, storage);
   const text = `${counted(engines.length)} started`;
-  // By what they lack, the times at which the engines were started.
+  // The times at which engines were started, by the options that these engines lack.
   const lacking = new Map<string, string[]>();
   for (const { startedAt, options } of engines) {
     const missing = new Set(engines.flatMap((other) => missingOptions(options, other.options)));
@@ -34,7 +34,7 @@ export async function checkEngines(database: Database, storage: StoragePort): Pr
         const more = others.length === 0 ? "" : ` and ${others.length} more`;
         return `Missing in the one started at ${first}${more}: ${missing}`;
       }),
-      "Give all engines the same. While you deploy a new version, they differ for a while.",
+      "Give all engines the same options. While you deploy a new version, they differ for a while.",
     ],
   };
 }

@@ -44,10 +44,10 @@ interface RingJobs {
  * The lanes of one pool that have jobs. Each search goes on where the one before ended, so no lane
  * waits longer than one round.
  *
- * Many lanes may share a limit (`limitOf`). When a search reaches it, it passes the others. From
- * then on, the lanes under this limit have a ring of their own, which goes on where it was left. A
- * round that comes to these lanes reads the next ones of this ring. So each of them is read in
- * time, even if there is little room. While there is none, one page is read of all of them.
+ * Many lanes may share a limit (`limitOf`). When a search reaches the limit, it passes the rest of
+ * these lanes. From then on they have a ring of their own, which keeps its place. When a round
+ * comes to these lanes, it reads the next ones of their ring. So each of them is read in time, even
+ * if there is little room. While there is no room, a round reads only one page of them.
  */
 export class LaneRing {
   readonly #reads: UnscopedReads;
@@ -55,7 +55,7 @@ export class LaneRing {
   readonly #all: Ring;
   /** The rings of lanes whose limit was reached, by the limit. */
   readonly #limited = new Map<string, Ring>();
-  /** The ring of a limit that is read now. The ring of all lanes stands before or behind it. */
+  /** The ring of a limit, while it is read. The place of `#all` is then before or behind it. */
   #inside: Ring | undefined;
 
   constructor(reads: UnscopedReads, pool: Pool) {
@@ -103,8 +103,8 @@ export class LaneRing {
   /**
    * Yields the next lanes of the round, each as its job with the earliest due time, until the round
    * is over, the room is used up or enough pages were read. Passes the lanes under a limit that is
-   * reached, and adds one of these to `lanesAtLimits`. Passes those of a remote that are left to
-   * other engines, too.
+   * reached, and adds one of these to `lanesAtLimits`. Also passes the lanes of a remote that are
+   * left to other engines.
    */
   async *#lanes(
     { waitForOthersMs }: RingSearch,
@@ -115,7 +115,7 @@ export class LaneRing {
       const ring = this.#inside ?? this.#all;
       const rows = await ring.readPage();
       for (const row of rows) {
-        // The lane's other rows are skipped.
+        // The page has more rows of the lane that was read last.
         if (row.lane === ring.last) continue;
         const lane = decodeLane(row.lane);
         const limit = limitOf(lane) ?? "";
@@ -137,13 +137,13 @@ export class LaneRing {
       ring.endPage(rows);
       if (ring === this.#inside && ring.isRoundOver) {
         this.#pass(ring);
-        // The ring need not keep its place.
+        // All of its lanes were read, so it has no place to keep.
         this.#limited.delete(ring.range.start);
       }
     }
   }
 
-  /** Goes on behind the lanes under a limit. */
+  /** Continues behind the lanes under a limit. */
   #pass({ range }: Ring): void {
     this.#inside = undefined;
     this.#all.last = range.end;
@@ -251,8 +251,8 @@ class Ring {
   }
 
   /**
-   * Reads the next page of the round, to the end of the ring and then from its beginning: jobs, due
-   * or not, lane by lane. Call `endPage` when its lanes were read.
+   * Reads the next page of the round: jobs, due or not, lane by lane. A round goes to the end of
+   * the ring and then on from its beginning. Call `endPage` when the lanes of the page were read.
    */
   async readPage(): Promise<readonly JobRow[]> {
     return this.#reads.range({
@@ -267,7 +267,7 @@ class Ring {
 
   /** Notes that the lanes of a page were read, up to `last`. */
   endPage(rows: readonly JobRow[]): void {
-    // Otherwise, the caller went on elsewhere before the end of the page.
+    // If not, the caller left the page before its end.
     const isRead = rows.length === 0 || rows.at(-1)?.lane === this.last;
     // The last lane of the round may fill the page with its own rows.
     const isAtEnd = this.#isPastEnd && this.last === this.#endOfRound;

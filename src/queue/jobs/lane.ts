@@ -35,8 +35,8 @@ const laneOf = boundedCache<string, Lane>(10_000);
 
 /**
  * Returns the text under which a lane is stored. Equal lanes have equal texts. The text begins with
- * the limit that the lane shares with others (`limitOf`), so these lanes follow one another in the
- * index.
+ * the name of the limit that the lane shares with others (`limitOf`), so these lanes follow one
+ * another in the index.
  */
 export function encodeLane(lane: Lane): string {
   const known = textOf.get(lane);
@@ -98,9 +98,8 @@ export function remoteOf(lane: Lane): string | undefined {
 }
 
 /**
- * Returns the limit that a lane shares with others: that of its remote, or that of all consumers.
- * It is named by what the encoded names of these lanes begin with. Undefined if the lane shares
- * none.
+ * Returns the name of the limit that a lane shares with others: that of its remote, or that of all
+ * consumers. The encoded names of these lanes begin with it. Undefined if the lane shares none.
  */
 export function limitOf(lane: Lane): string | undefined {
   const remote = remoteOf(lane);
