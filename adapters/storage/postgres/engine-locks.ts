@@ -50,8 +50,8 @@ export class AdvisoryLocks implements Omit<EngineLocks, "graceMs"> {
   }
 
   /**
-   * Reads which locks are held, and takes none: if one was taken only for a moment, its engine
-   * could not take it again at that moment.
+   * Reads which locks are held, and takes none. If a lock was taken to test it, its engine could
+   * not take it again at that moment.
    */
   async findFree(ids: readonly string[]): Promise<readonly string[]> {
     const { engineLocks } = this.#names;

@@ -52,7 +52,7 @@ interface OpenGroup {
   readonly overlay: Overlay;
   /** The commands that the group has taken from the queue. */
   readonly commands: QueuedCommand[];
-  /** The runs of the commands without the writes of the group. Empty if there are none. */
+  /** The runs of the bodies that ran at the same time. Empty if they ran one after the other. */
   readonly runs: BodyRun[];
   /** The results of the commands whose bodies have run, in order. */
   readonly results: Map<QueuedCommand, Result>;

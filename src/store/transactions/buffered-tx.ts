@@ -52,7 +52,7 @@ export class BufferedTx implements BaseTx {
   #scoped: ScopedTx | undefined;
   /** How many reads of the storage the command waits for. */
   #waits = 0;
-  /** Ends a wait. Made for the first one, since there is none if the storage is synchronous. */
+  /** Ends a wait. Undefined before the first one: on a synchronous storage there is none. */
   #endWait: (() => void) | undefined;
   #hasEnded = false;
 

@@ -75,9 +75,9 @@ export class RecentRows {
 
 /**
  * A map that forgets what was inserted long ago. It has two generations. After `size` insertions,
- * the new one becomes the old one, and the former old one is dropped.
- * So it has at least the last `size` insertions, and at most twice as many. A key that is deleted
- * still counts as one, since it keeps its memory.
+ * the new one becomes the old one, and the former old one is dropped. So the map has at least the
+ * last `size` insertions, and at most twice as many. A deleted key still counts as an insertion,
+ * since its memory is not freed.
  */
 export class Generations<V> {
   readonly #size: number;

@@ -51,8 +51,8 @@ export class Connection {
   }
 
   /**
-   * Like `run`, for statements of which the first one fails unless a transaction is open. If it is
-   * not, none of the others runs.
+   * Like `run`, for statements that need an open transaction. If none is open, the first statement
+   * fails and none of the others runs.
    */
   runInside(statements: readonly Statement[]): Promise<readonly Result[]> {
     return this.#next(() => withTimeout(this.#sendInside(statements)));
@@ -79,9 +79,9 @@ export class Connection {
   async #sendInside(statements: readonly Statement[]): Promise<readonly Result[]> {
     const { client } = this;
     if (!sendsAhead(client)) return this.#send(statements);
-    // The client sends all statements before it learns that the first one failed. Each of the
-    // others would be committed by itself. So nothing that may end the transaction is under way
-    // when they are sent.
+    // The client would send all statements before it learns that the first one failed, and each of
+    // the others would be committed by itself. So it waits for all earlier queries, one of which
+    // may end the transaction, and then checks that the transaction is open.
     while (awaitsAnswers(client)) await client.query({ text: "", values: [], rowMode: "array" });
     return this.#send(transactionStatus(client) === "T" ? statements : statements.slice(0, 1));
   }

@@ -57,7 +57,7 @@ export function keepSocketAlive(client: unknown, initialDelayMs: number): void {
 export const sendsAhead = (client: object): boolean =>
   "pipeline" in client && client.pipeline === true;
 
-/** Whether queries of a client that sends ahead are not answered yet. */
+/** Whether a client that sends ahead has sent queries that are not answered yet. */
 export const awaitsAnswers = (client: object): boolean =>
   memberOf(client, "readyForQuery") === false;
 

@@ -124,7 +124,7 @@ export class ConnectionPool {
     this.#defaultIsReadCommitted = read?.rows[0]?.[0] === "read committed";
   }
 
-  /** Lets the calls in progress fail, and all later ones until the clients are reopened. */
+  /** Makes the calls in progress fail, and all later ones until the clients are reopened. */
   abandon(): void {
     this.clients.abandon();
     for (const client of this.#taken) destroySocket(client);

@@ -5,8 +5,8 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 
 /**
- * The size to which SQLite shortens a longer write-ahead log when it begins again at the front, in
- * bytes. The log grows longer only while something reads at each checkpoint.
+ * The size to which SQLite shortens a longer write-ahead log when it starts to overwrite the log
+ * from its beginning, in bytes. The log gets longer only if something reads during each checkpoint.
  */
 export const maxLogBytes = 33_554_432;
 

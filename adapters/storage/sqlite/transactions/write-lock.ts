@@ -63,7 +63,7 @@ export class WriteLock {
 }
 
 /**
- * A group that waits for the process's write lock in one queue with the transactions of
+ * A group that waits for the process's write lock in the same queue as the transactions of
  * `engine.transaction`. If it only tried for the file's lock again and again, it might never get
  * it. A shared group holds the lock during its commit: while the commit waits for another process,
  * the transaction of an exclusive group must not begin on the same connection. An exclusive group
