@@ -14,7 +14,7 @@ export async function closeAndLeave(id: string, next = nextAfter(id)): Promise<v
   if (isDone && path[1] === id && !isWriting()) go(linkTo(next, query), true);
 }
 
-/** The place after a conversation leaves the view: the next one, or the list. */
+/** The place to go to when a conversation leaves the view: the next one, or the list. */
 export function nextAfter(id: string): string[] {
   const view = viewOf(placeNow().path);
   const at = conversations.ids.peek().indexOf(id);
@@ -24,7 +24,7 @@ export function nextAfter(id: string): string[] {
 
 /**
  * The nearest conversation on one side that belongs in the list. While someone points at the list,
- * it also keeps those that were closed.
+ * the list also keeps conversations that were closed.
  */
 function nearest(from: number, step: 1 | -1): string | undefined {
   const ids = conversations.ids.peek();
@@ -37,7 +37,7 @@ function nearest(from: number, step: 1 | -1): string | undefined {
 
 /**
  * Whether the person writes in the open conversation, or about its contact. If the field went away
- * meanwhile, the rest of the words would be taken for shortcuts.
+ * meanwhile, the next keys would be taken for shortcuts.
  */
 function isWriting(): boolean {
   const fields = ":is(.open-pane, .contact) :is(input, textarea):focus";

@@ -49,7 +49,7 @@ export function Conversation({ id, back }: ConversationProps): JSX.Element {
   const hasContact = isContactShown.value && may("contacts:read");
   const about = [
     mediumName(row.medium),
-    // Beside the contact, which has the number, there is little room.
+    // The contact beside the conversation shows the number, and leaves little room here.
     !hasContact && phone !== name && phone,
     row.assignee !== null && nameOfAssignee(row.assignee),
   ].filter(Boolean);

@@ -100,7 +100,8 @@ export function useAnchor(
   const notePlace = (box: HTMLElement): void => {
     const { isAtEnd, top } = place.current;
     const isNearEnd = box.scrollHeight - box.scrollTop - box.clientHeight < nearEnd;
-    // Only who scrolls up leaves the end. In a narrower window, the thread grows below the reader.
+    // Only scrolling up leaves the end. If the window becomes narrower, the text below what is
+    // shown grows.
     place.current.isAtEnd = isNearEnd || (isAtEnd && topOf(box) >= top);
     place.current.top = topOf(box);
   };

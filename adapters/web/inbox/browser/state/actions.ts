@@ -105,10 +105,11 @@ export function assign(id: string, assignee: Assignee | null): Promise<boolean> 
 const handlerOf = (assignee: Assignee | null): Conversation["handler"] =>
   assignee === null ? "queue" : assignee.type === "agent" ? "ai" : "human";
 
-/** Returns what gives a conversation back to its present assignee, as long as `next` has it. */
+/** Returns what assigns a conversation to its present assignee again, as long as `next` has it. */
 function undoOfAssign(id: string, next: Assignee | null): (() => void) | undefined {
   const { assignee, handler } = conversationNow(id) ?? {};
-  // After a hand-off, the agent is still the assignee. To assign it would end the wait.
+  // After a hand-off, the agent is still the assignee. To assign it again would end the wait for a
+  // person.
   if (assignee === undefined || handler !== handlerOf(assignee)) return undefined;
   return () => {
     if (conversationNow(id)?.assignee?.id === next?.id) void assign(id, assignee);

@@ -24,7 +24,7 @@ export interface Piece {
 }
 
 /**
- * How many characters the excerpt has before what was found. A row has room for some 25, and the
+ * How many characters the excerpt has before what was found. A row has room for about 25, and the
  * person must see what was found.
  */
 const before = 12;

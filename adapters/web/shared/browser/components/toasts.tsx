@@ -15,7 +15,7 @@ export interface Toast {
   readonly isError?: boolean;
   readonly action?: {
     readonly label: string;
-    /** A key that does the same while the message is shown. The newest message gets it. */
+    /** A key that does the same while the message is shown. Only that of the newest one works. */
     readonly shortcut?: string;
     readonly run: () => void;
   };
@@ -39,8 +39,8 @@ function act({ id, action }: ShownToast): void {
 }
 
 /**
- * Shows a message. It replaces one that says the same, unless that has a key: each takes back
- * something else.
+ * Shows a message. It replaces an earlier one with the same text, unless that one has a shortcut:
+ * each shortcut undoes another action.
  */
 export function toast(given: Toast): void {
   next += 1;
@@ -91,7 +91,7 @@ export function Toasts(): JSX.Element {
 
 interface ToastViewProps {
   readonly toast: ShownToast;
-  /** The key of its action. Undefined while a newer message has it. */
+  /** The key of its action. Undefined while a newer message has a key. */
   readonly shortcut: string | undefined;
 }
 

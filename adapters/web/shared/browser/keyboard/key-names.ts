@@ -9,6 +9,6 @@ const names: Partial<Record<string, string>> = {
   Shift: isMac ? "⇧" : "Shift",
 };
 
-/** What stands on each key of a shortcut. A small `l` would look like a one. */
+/** The label of each key of a shortcut. Letters are capitals, since a small `l` looks like a 1. */
 export const keyNames = (shortcut: string): string[] =>
   shortcut.split("+").map((key) => names[key] ?? (key.length === 1 ? key.toUpperCase() : key));

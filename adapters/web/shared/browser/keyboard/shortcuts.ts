@@ -22,7 +22,7 @@ export interface Shortcut {
 }
 
 interface Added extends Shortcut {
-  /** What it belongs to, in the list of shortcuts. */
+  /** The heading under which the list of shortcuts shows it. */
   readonly group: string;
 }
 
@@ -41,7 +41,7 @@ export function setSingleKeys(enabled: boolean): void {
 
 /**
  * Adds shortcuts of a part of the page while the component is shown. A later one replaces an
- * earlier one of its key.
+ * earlier one with the same key.
  */
 export function useShortcuts(group: string, own: readonly Shortcut[]): void {
   const latest = useRef(own);
