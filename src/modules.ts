@@ -135,7 +135,7 @@ const methods: readonly DefinedMethod[] = descriptors
       : Object.entries(entry).map(([name, define]) => ({ group: key, name, define })),
   );
 
-/** Several modules may add to one group. */
+/** Creates a handle. Several modules may add methods to one group. */
 function createHandle(scope: Scope, runner: ScopedRunner): { readonly scope: Scope } {
   const own: Record<string, unknown> = {};
   const groups: Record<string, Record<string, unknown>> = {};

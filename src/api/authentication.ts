@@ -97,7 +97,7 @@ async function keyCaller(
   };
 }
 
-/** The host application has authenticated the operator. */
+/** Returns the caller of a request whose operator the host application has authenticated. */
 async function operatorCaller(
   { prepared, checkAccount, keyLimiter, clock }: ApiBackend,
   access: OperatorAccess,

@@ -53,7 +53,7 @@ const json = "application/json";
 
 /**
  * How many documents are kept. There is one for each document and path that the API is mounted at.
- * Express matches paths in any case, so a client can ask for more.
+ * Express ignores the case of a path, so a client can request one document by many paths.
  */
 const maxDocuments = 20;
 

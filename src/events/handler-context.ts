@@ -9,8 +9,9 @@ export interface HandlerContext extends Scope {
 }
 
 /**
- * Creates the handle of the account when a handler first reads it. Most handlers do not, and each
- * message calls some. A class, since an object literal with a getter takes 40 times as long.
+ * Creates the handle of the account when a handler first reads it. Most handlers never do, and each
+ * message calls several handlers. It is a class, since an object literal with a getter takes 40
+ * times as long to create.
  */
 export class LazyContext implements HandlerContext {
   readonly account_id: AccountId;

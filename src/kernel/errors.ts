@@ -158,8 +158,8 @@ export class TidingsError extends Error {
 
 /**
  * Resources of another account, of the other mode, and resources that never existed give the same
- * error, so that callers cannot probe for ids. With the id that the caller gave, the message says
- * if it is of another kind.
+ * error, so that callers cannot probe for ids. `id` is the id that the caller gave. If its prefix
+ * belongs to another kind of resource, the message says so.
  */
 export function notFound(noun: string, id = ""): TidingsError {
   const reason = wrongKind(noun, id);

@@ -25,7 +25,7 @@ export type WebchatSessionId = Id<"wcs">;
 export type EntryId = Id<"ent">;
 export type RequestId = Id<"req">;
 
-/** What an id with each prefix names. */
+/** What an id names, by its prefix. */
 const nouns = {
   acct: "account",
   key: "API key",
@@ -58,7 +58,7 @@ export function isId<P extends string>(prefix: P, text: string): text is Id<P> {
 
 /**
  * Says which kind of id was expected and which one came. Returns undefined if the id is of the
- * expected kind or of none. The prefixes tell, so it reveals nothing of what exists.
+ * expected kind or of none. It looks only at the prefix, so it does not reveal which ids exist.
  */
 export function wrongKind(expected: string, id: string): string | undefined {
   const kinds = Object.entries(nouns);

@@ -101,7 +101,7 @@ function readPages<Input, Item, OnePage extends Page<Item>>(
 
 /**
  * What a list returns. `await` gives its first page. `for await` goes over all items of the list,
- * page by page. It reads a page when the loop needs it.
+ * page by page. Each page is read when the loop needs it.
  */
 export interface PagePromise<Item, OnePage extends Page<Item> = Page<Item>>
   extends Promise<OnePage>, AsyncIterable<Item> {}

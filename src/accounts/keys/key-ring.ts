@@ -77,7 +77,7 @@ export class KeyRing {
     const hash = hashKey(text);
     // The checksum spares the storage look-ups of mistyped keys. A cached key needs none.
     const known =
-      this.#cached(hash) ?? (isWellFormedKey(text) ? await this.#look(hash) : undefined);
+      this.#cached(hash) ?? (isWellFormedKey(text) ? await this.#lookUp(hash) : undefined);
     const now = this.#options.clock.now();
     const verdict = known && checkKey(known.key, hash, now);
     if (verdict === "expired") throw new TidingsError("expired_api_key", keyExpired);
@@ -99,7 +99,7 @@ export class KeyRing {
 
   /** Whether the key of an authenticated caller is still valid. */
   async isValid({ secret_hash }: KeyCaller): Promise<boolean> {
-    const known = this.#cached(secret_hash) ?? (await this.#look(secret_hash));
+    const known = this.#cached(secret_hash) ?? (await this.#lookUp(secret_hash));
     return (
       known !== undefined && checkKey(known.key, secret_hash, this.#options.clock.now()) === "valid"
     );
@@ -125,7 +125,7 @@ export class KeyRing {
   }
 
   /** Looks a key up in the storage. Callers that look for the same key share one look-up. */
-  #look(hash: string): Promise<CachedKey | undefined> {
+  #lookUp(hash: string): Promise<CachedKey | undefined> {
     return getOrInsert(this.#pending, hash, () => {
       const reading = this.#read(hash).finally(() => {
         if (this.#pending.get(hash) === reading) this.#pending.delete(hash);

@@ -50,7 +50,7 @@ interface Opening {
   readonly caller: Caller;
   /** Aborts when the reader has left. */
   readonly over: AbortSignal;
-  /** Called when the reader is too slow for the events that are committed. */
+  /** Called when events are committed faster than the reader takes them. */
   readonly full?: () => void;
   /** The stream ends when it returns false. */
   readonly mayContinue?: (() => Promise<boolean>) | undefined;
@@ -93,7 +93,7 @@ export class LiveStreams {
     });
   }
 
-  /** Returns what a stream of the caller needs. */
+  /** Returns the functions through which a stream of the caller reads. */
   sources(opening: Opening): OpenSources {
     const { scope, over, full = () => {}, mayContinue = async () => true } = opening;
     return {

@@ -28,7 +28,7 @@ export interface StreamEvents {
   readonly last_event_id?: string | undefined;
 }
 
-/** Names the events of a stream over HTTP. */
+/** The query parameters of a stream of events over HTTP. */
 export interface StreamQuery extends StreamEvents {
   /**
    * Also reports who is typing on webchat, in events of the type `typing` without an id. Their

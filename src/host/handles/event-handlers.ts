@@ -31,7 +31,7 @@ export interface ConsumerContext<Tx> extends EventContext {
 export type EventHandler<T extends EventType> = (event: Event<T>, context: EventContext) => unknown;
 
 /**
- * Called until it resolves once for each event. A call fails if it throws or takes longer than 10
+ * Called for each event until a call resolves. A call fails if it throws or takes longer than 10
  * seconds. It is then retried, and after the eighth failure the event is parked.
  */
 export type ConsumerHandler<T extends EventType, Tx> = (

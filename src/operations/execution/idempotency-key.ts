@@ -38,7 +38,7 @@ export function storedKey(caller: Caller, key: string): string {
   }
 }
 
-/** Returns the stored key of a step of a procedure. `of` is that of the whole request. */
+/** Returns the stored key of a step of a procedure. `of` is the stored key of the request. */
 export function stepKey(of: string, step: number): string {
   return `${of} ${step}`;
 }

@@ -189,8 +189,8 @@ export class AnsweredMeanwhile extends Error {
 }
 
 /**
- * Ends a run of a procedure whose key has a response. Held until the commit, so that a run changes
- * nothing after another run has answered.
+ * Ends a run of a procedure whose key has a response. The row of the key is held until the commit,
+ * so that a run changes nothing after another run has answered.
  * @throws AnsweredMeanwhile
  */
 export async function refuseIfAnswered(tx: Tx, key: string): Promise<void> {

@@ -60,7 +60,7 @@ async function send(
   if (attempt.signal.aborted) throw new Error("aborted before it reached the carrier");
   const answer = await carrier.send(message, attempt);
   if (occurs("crashAfterSend", { call: "send" })) {
-    // The answer takes time, in which the process answers the caller whose commit began the send.
+    // Before the crash, the process can respond to the caller whose commit began the send.
     await clock.sleep(1);
     crash(`before it gets the carrier's answer to ${id}`);
     return never();
