@@ -119,9 +119,9 @@ export class LaneRing {
         if (row.lane === ring.last) continue;
         const lane = decodeLane(row.lane);
         const limit = limitOf(lane) ?? "";
-        const isLeft = remoteOf(lane) !== undefined && waitForOthersMs(lane) === Infinity;
-        if (isLeft || room.isReached(lane)) {
-          if (!isLeft) lanesAtLimits.push(lane);
+        const isLeftToOthers = remoteOf(lane) !== undefined && waitForOthersMs(lane) === Infinity;
+        if (isLeftToOthers || room.isReached(lane)) {
+          if (!isLeftToOthers) lanesAtLimits.push(lane);
           this.#pass(getOrInsert(this.#limited, limit, () => this.#ringUnder(limit)));
           break;
         }
