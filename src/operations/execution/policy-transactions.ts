@@ -144,10 +144,9 @@ export class PolicyTransactions {
       for (const command of running === undefined ? commands : [running]) command.isAlone = true;
       return commands;
     }
-    const isFinal = commands.some(
-      (only) => !isContended(error) || ++only.conflicts >= maxConflicts,
-    );
-    return isFinal ? rejected(commands, error) : commands;
+    const [only] = commands;
+    const isTried = only !== undefined && isContended(error) && ++only.conflicts < maxConflicts;
+    return isTried ? commands : rejected(commands, error);
   }
 }
 
