@@ -100,15 +100,21 @@ describe("a transaction of the host application", () => {
     expect(await allIds(port)).toEqual([]);
   });
 
+  /** Begins a transaction on a client, which may send ahead, and reads in a group inside it. */
+  async function groupThatRead(pipeline: boolean) {
+    const where = await database();
+    const port = await opened(where);
+    const host = await client(where, { pipeline });
+    await host.query("BEGIN");
+    const group = port.host(host);
+    await group.read([{ index: itemById, key: ["a"], limit: 1 }]);
+    return { port, host, group };
+  }
+
   it.each([true, false])(
     "stores nothing of a command that ends after it, if its client sends ahead: %s",
     async (pipeline) => {
-      const where = await database();
-      const port = await opened(where);
-      const host = await client(where, { pipeline });
-      await host.query("BEGIN");
-      const group = port.host(host);
-      await group.read([{ index: itemById, key: ["a"], limit: 1 }]);
+      const { port, host, group } = await groupThatRead(pipeline);
       await host.query("ROLLBACK");
       await expect(group.commit([insert("a")])).rejects.toMatchObject({ code: "invalid_option" });
       expect(await allIds(port)).toEqual([]);
@@ -118,12 +124,7 @@ describe("a transaction of the host application", () => {
   it.each([true, false])(
     "stores nothing of a command that it ends during, if its client sends ahead: %s",
     async (pipeline) => {
-      const where = await database();
-      const port = await opened(where);
-      const host = await client(where, { pipeline });
-      await host.query("BEGIN");
-      const group = port.host(host);
-      await group.read([{ index: itemById, key: ["a"], limit: 1 }]);
+      const { port, host, group } = await groupThatRead(pipeline);
       const [{ query }, sends] = [host, Promise.withResolvers<void>()];
       vi.spyOn(host, "query").mockImplementationOnce((...args: unknown[]) => {
         sends.resolve();
