@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import type { MessagingEngine } from "../../src/engine.ts";
 import type { AccountHandle } from "../../src/host/handles/handles.ts";
 import { TidingsError } from "../../src/kernel/errors.ts";
 import { idempotency } from "../../src/operations/execution/rows.ts";
@@ -13,6 +14,7 @@ import { runsOn } from "../support/runs.ts";
 import { failingCommits, withGroups } from "../support/storage/groups.ts";
 import { rowsOf } from "../support/storage/rows.ts";
 import { lightStorages, storages } from "../support/storage/storages.ts";
+import { receivers } from "../webhooks/receivers.ts";
 
 const hello = { to: "+15005550001", body: "Hello" };
 const hourMs = 3_600_000;
@@ -164,6 +166,20 @@ describe.each(lightStorages)("idempotency keys on $name", ({ name, open }) => {
     } while (outcome instanceof TidingsError && reads < 20);
     expect(outcome).toMatchObject({ status: "queued" });
     expect(reads).toBeGreaterThan(1);
+  });
+
+  it("are not used up by an engine that lacks an option", async () => {
+    const { clock, engine } = world();
+    const storage = open().connect();
+    const input = { url: "https://hooks.example.com/", events: ["*" as const] };
+    const create = (one: MessagingEngine) => one.webhooks.create(input, { idempotencyKey: "k" });
+    await expect(create(engine(storage))).rejects.toMatchObject({
+      code: "not_configured",
+      status: 501,
+      retryable: false,
+    });
+    const http = { client: receivers(clock).client };
+    expect(await create(engine(storage, { http }))).toMatchObject({ url: input.url });
   });
 
   it("expire after exactly 24 hours", async () => {

@@ -1,6 +1,7 @@
 /** The errors of consumers whose handlers quote what is erased or redacted meanwhile. */
 import { describe, expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
+import { runsOfConversation } from "../../src/agents/runs/rows.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
 import { consumerEvents } from "../../src/events/consumers/rows.ts";
 import { messages } from "../../src/messages/rows.ts";
@@ -10,9 +11,11 @@ import { agency, visitor } from "../agents/world.ts";
 import { eventually } from "../events/consumers/storages-with-table.ts";
 import { held } from "../support/engines/carrier.ts";
 import { world } from "../support/engines/world.ts";
+import { over } from "../support/over.ts";
 import { overtaken, writesTo } from "../support/storage/groups.ts";
-import { rowsOf } from "../support/storage/rows.ts";
+import { rowsOf, tablesWith } from "../support/storage/rows.ts";
 import { storages } from "../support/storage/storages.ts";
+import { withEarlierRuns } from "./earlier-runs.ts";
 
 const errorsIn = async (storage: StoragePort) =>
   (await rowsOf(storage, consumerEvents)).map(({ error }) => error);
@@ -129,6 +132,44 @@ describe("a consumer that quotes the text of an outbound message, which its even
     expect(quoted).toEqual(["swordfish"]);
     expect((await errorsIn(storage))[0]).toBe("");
   });
+});
+
+it("a redaction of many runs removes the error of a consumer that has read one of them before", async () => {
+  const storage = memory();
+  const gate = held<undefined>();
+  const reader = over(storage.reader, {
+    async range(range) {
+      const rows = await storage.reader.range(range);
+      // The job has read the runs, and has not redacted them yet.
+      if (range.index === runsOfConversation) await gate.promise;
+      return rows;
+    },
+  });
+  const { engine, agent, say, pass, world, line } = await agency(storage, {
+    model: ({ messages: heard }) => ({ text: "Hello", intent: heard.at(-1)?.text ?? "" }),
+  });
+  const { id } = await say("swordfish");
+  await pass();
+  // More than the command redacts itself.
+  await withEarlierRuns(storage, 600);
+  await engine.stop({ deadlineMs: 0 });
+
+  const worker = world.engine(over(storage, { reader }), { transports: [line] });
+  const quote = async (): Promise<never> => {
+    const [{ id: latest } = { id: "" }] = (await worker.agents.runs(agent.id)).data;
+    const { steps } = await worker.agents.run(agent.id, latest);
+    throw new Error(`cannot store ${JSON.stringify(steps)}`);
+  };
+  worker.consume("quoting", ["message.redacted"], quote, { from: "beginning" });
+  await worker.messages.redact(id);
+  await worker.start();
+  await world.clock.settle();
+  const errors = (await errorsIn(storage)).join();
+  gate.answer(undefined);
+  expect(errors).toContain("swordfish");
+
+  await world.clock.settle();
+  expect(await tablesWith(storage, ["swordfish"])).toEqual([]);
 });
 
 // On SQLite, every command waits for the transaction of a handler.

@@ -1,5 +1,6 @@
 /** Redactions of messages in conversations with more agent runs than one transaction handles. */
 import { describe, expect, it, onTestFinished } from "vitest";
+import { z } from "zod";
 import { english } from "../../adapters/language/index.ts";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { simulated } from "../../adapters/testing/index.ts";
@@ -9,8 +10,9 @@ import type { ModelAnswer, ModelTurn } from "../../src/ports/agent-model.ts";
 import { silent } from "../../src/ports/logger.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
 import { jobs } from "../../src/queue/jobs/rows.ts";
+import { actionOf } from "../agents/actions.ts";
 import { agency, visitor } from "../agents/world.ts";
-import { carrier } from "../support/engines/carrier.ts";
+import { carrier, held } from "../support/engines/carrier.ts";
 import { stopped } from "../support/engines/world.ts";
 import { outcome } from "../support/outcome.ts";
 import { cases, pointsApart } from "../support/runs.ts";
@@ -65,6 +67,65 @@ it("a redaction is refused while the latest of many runs is in progress", async 
   expect(await outcome(engine.messages.redact(id))).toBe("conflict");
   await pass();
   expect(await outcome(engine.messages.redact(id))).toBe("done");
+  await pass();
+  expect(await tablesWith(storage, ["swordfish"])).toEqual([]);
+});
+
+it("a redaction is refused while more runs wait for an approval than it reads", async () => {
+  const storage = memory();
+  const order = actionOf({
+    name: "order",
+    input: z.strictObject({ said: z.string() }),
+    risk: "approval",
+    execute: ({ said }) => ({ ordered: said }),
+  });
+  const { engine, say, pass } = await agency(storage, {
+    actions: [order],
+    model: ({ messages: heard }) => ({
+      calls: [{ action: "order", input: { said: heard.at(-1)?.text ?? "" } }],
+    }),
+  });
+  const { id } = await say("swordfish");
+  await pass();
+  const [quoting] = await rowsOf(storage, runs);
+  if (quoting === undefined) throw new Error("there is no run");
+  expect(quoting).toMatchObject({ status: "awaiting_approval" });
+  // They have earlier deadlines and do not quote the message.
+  await storage.begin().commit(
+    Array.from({ length: 1_000 }, (_, n) => {
+      const ids = { id: `run_${String(n).padStart(26, "0")}`, message_ids: [] };
+      const row = { ...quoting, ...ids, heard_through: 2_000, read_from: 2_000, approve_by: n };
+      return { kind: "insert" as const, collection: runs, row };
+    }),
+  );
+  expect(await outcome(engine.messages.redact(id))).toBe("conflict");
+});
+
+it("a redaction is refused while a turn may read a message before a thousand canceled ones", async () => {
+  const storage = memory();
+  const gate = held<undefined>();
+  const { engine, world, ask, say, pass } = await agency(storage, {
+    model: async (turn) => {
+      if (turn.messages.length > 1) await gate.promise;
+      return quoting(turn);
+    },
+  });
+  await ask("swordfish");
+  const [first] = (await engine.messages.list({ direction: "inbound" })).data;
+  const send_at = new Date(world.clock.now() + 86_400_000).toISOString();
+  // Each takes a number when it is written, and another one when it is canceled.
+  for (let n = 0; n < 500; n++) {
+    const { id } = await engine.messages.send({ to: visitor, body: `Notice ${n}`, send_at });
+    await engine.messages.cancel(id);
+  }
+  await say("Are you there?");
+  await pass(5_000);
+  expect(await outcome(engine.messages.redact(first?.id ?? ""))).toBe("conflict");
+
+  gate.answer(undefined);
+  await pass();
+  expect(JSON.stringify(await rowsOf(storage, runs))).toContain("swordfish Hello");
+  expect(await outcome(engine.messages.redact(first?.id ?? ""))).toBe("done");
   await pass();
   expect(await tablesWith(storage, ["swordfish"])).toEqual([]);
 });
