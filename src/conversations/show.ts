@@ -137,7 +137,7 @@ export function assigneeOf({
 const previewCharacters = 140;
 
 function lastMessageOf(row: MessageRow): LastMessage {
-  const { id, direction, status, body, created_at } = row;
+  const { id, direction, status, body, send_at, created_at } = row;
   // A character has one or two UTF-16 code units, so this slice is long enough.
   const start = (body ?? "").slice(0, 2 * previewCharacters);
   return {
@@ -145,6 +145,7 @@ function lastMessageOf(row: MessageRow): LastMessage {
     direction,
     status,
     preview: [...start].slice(0, previewCharacters).join(""),
+    send_at: isoOrNull(send_at),
     created_at: iso(created_at),
     placed_at: placedAt(row),
   };

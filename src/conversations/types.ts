@@ -66,6 +66,8 @@ export interface LastMessage {
   readonly status: MessageStatus;
   /** The first 140 characters of the text. Empty in events. */
   readonly preview: string;
+  /** When the message is due, if it was scheduled or a policy deferred it. Otherwise null. */
+  readonly send_at: string | null;
   /** When the message was created. */
   readonly created_at: string;
   /** The `placed_at` of the message. Null while it waits for its time. */
@@ -78,6 +80,7 @@ export const lastMessageSchema = z
     direction: z.enum(["outbound", "inbound"]),
     status: messageStatusSchema,
     preview: z.string(),
+    send_at: timestamp.nullable(),
     created_at: timestamp,
     placed_at: timestamp.nullable(),
   })

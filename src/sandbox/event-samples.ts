@@ -183,6 +183,7 @@ function conversation({ at, reference: contact }: SampleFacts): Conversation {
       direction: "inbound",
       status: "received",
       preview: "",
+      send_at: null,
       created_at: at,
       placed_at: at,
     },

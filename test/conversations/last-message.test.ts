@@ -81,6 +81,7 @@ describe.each(lightStorages)("the last message of a conversation on $name", ({ o
     const send_at = new Date(clock.now() + 3_600_000).toISOString();
     const { id: planned } = await one.messages.send({ to: phone, body: "Bye", send_at });
     expect(await shown()).toEqual(everywhere("scheduled"));
+    expect((await one.conversations.get(id)).last_message).toMatchObject({ send_at });
     await one.messages.cancel(planned);
     expect(await shown()).toEqual(everywhere("canceled"));
     await one.messages.send({ to: phone, body: "Good night", send_at });

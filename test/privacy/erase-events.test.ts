@@ -56,6 +56,7 @@ const conversation = {
     direction: "inbound",
     status: "received",
     preview: secret,
+    send_at: null,
     created_at: at,
     placed_at: at,
   },

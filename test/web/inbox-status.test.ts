@@ -153,6 +153,8 @@ test("the mark of a last message follows its status without a reload", async ({ 
     .map((name) => `Contact ${name}`)
     .toReversed();
   await expect.poll(names).toEqual(order);
+  const due = row(page, "Sends ").locator(".row-name");
+  await expect.poll(() => due.allTextContents()).toEqual(["Contact scheduled", "Contact held"]);
   await report("undelivered", "delivered");
   await report("sent", "undelivered");
   take();
@@ -166,6 +168,7 @@ test("the mark of a last message follows its status without a reload", async ({ 
   for (const [name, mark] of Object.entries(changed)) {
     await expect.poll(() => markOf(page, `Contact ${name}`), { message: name }).toEqual(mark);
   }
+  await expect.poll(() => due.allTextContents()).toEqual(["Contact scheduled"]);
 
   // What the contact writes then is the last message.
   const { to } = await shop.messages.get(found("failed").id);

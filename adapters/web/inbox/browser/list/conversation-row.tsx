@@ -151,6 +151,7 @@ function Facts({ row, query, isActive }: FactsProps): JSX.Element {
   const { medium, handler, assignee, priority, status, snoozed_until } = row;
   const labels = labelsOf(row);
   const since = row.waiting_since;
+  const last = row.last_message;
   const left = unfinished.value.get(row.id);
   return (
     <>
@@ -173,6 +174,9 @@ function Facts({ row, query, isActive }: FactsProps): JSX.Element {
         <Badge tone="bad" icon="alert">
           {t("optOutSuspected")}
         </Badge>
+      )}
+      {last?.status === "scheduled" && last.send_at !== null && (
+        <Badge icon="calendar">{t("scheduledFor", { time: dayAndTime(last.send_at) })}</Badge>
       )}
       {status === "closed" && (query.view !== "closed" || isEverywhere(query)) && (
         <Badge icon="archive">{t("rowClosed")}</Badge>

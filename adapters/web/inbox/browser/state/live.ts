@@ -183,14 +183,15 @@ function onContactEvent(event: Event): void {
 
 /**
  * Shows the new status of a last message. If the change does not begin at the status that is shown,
- * the conversation was read after it, or a change was missed. Then it is read again.
+ * the conversation was read after it, or a change was missed. Then it is read again, and also if a
+ * policy defers the message, since the event does not say until when.
  */
 function showStatus(
   conversationId: string,
   last: LastMessage,
   { previous_status, status }: Event<"message.updated">["data"],
 ): void {
-  if (last.status === previous_status) {
+  if (last.status === previous_status && status !== "scheduled") {
     conversations.patch(conversationId, { last_message: { ...last, status } });
   } else {
     conversations.fetchSoon(conversationId);
@@ -218,6 +219,7 @@ function received(event: Event<"message.received">): void {
     last_message: {
       ...next,
       direction: "inbound",
+      send_at: null,
       preview: firstCharacters(body, previewCharacters),
     },
     unread_count: row.unread_count + 1,
