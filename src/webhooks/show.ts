@@ -19,6 +19,7 @@ export function webhookResource(row: WebhookRow): Webhook {
     description,
     status,
     disabled_reason,
+    failing_since: isoOrNull(row.streak?.since ?? null),
     previous_expires_at: isoOrNull(row.previous_expires_at),
     created_at: iso(row.created_at),
     updated_at: iso(row.updated_at),

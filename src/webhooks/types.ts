@@ -20,6 +20,7 @@ const webhookFields = {
   description: z.string().nullable(),
   status: webhookStatusSchema,
   disabled_reason: z.string().nullable(),
+  failing_since: timestamp.nullable(),
   previous_expires_at: timestamp.nullable(),
   created_at: timestamp,
   updated_at: timestamp,
@@ -53,6 +54,12 @@ export interface Webhook {
    * status is `disabled`.
    */
   readonly disabled_reason: string | null;
+  /**
+   * When the first of the automatic attempts failed that have failed since the last success. Null
+   * if the last automatic attempt succeeded, or there was none since the webhook was enabled or got
+   * its URL.
+   */
+  readonly failing_since: string | null;
   /**
    * Until this time, deliveries are also signed with the previous secret. Null if the secret was
    * never rotated, or was last rotated without a grace period.

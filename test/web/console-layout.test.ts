@@ -21,16 +21,20 @@ longTest(
     receiver.answer({ status: 500 });
     const { id } = await shop.webhooks.create({ url: receiver.url, events: ["message.*"] });
     await shop.webhooks.create({ url: "https://shop.example/hooks", events: ["webhook.disabled"] });
+    await page.goto(`${url}#/webhooks`);
+    const table = page.getByRole("region", { name: "Webhooks" });
+    const failing = table.getByRole("row", { name: receiver.url });
+    await failing.getByText("Enabled").waitFor();
     await shop.messages.send({ to: "+15005550001", body: "Hello" });
     await eventually(async () => {
       const { data } = await shop.webhooks.deliveries(id);
       expect(data.some(({ attempt_count }) => attempt_count > 0)).toBe(true);
     });
-    await page.goto(`${url}#/webhooks`);
-    const table = page.getByRole("region", { name: "Webhooks" });
-    const failing = table.getByRole("row", { name: receiver.url });
+    await shop.contacts.create({ name: "Ann" });
+    await failing.getByText(/^Failing since /).waitFor();
     await failing.locator("time").first().waitFor();
     const healthy = table.getByRole("row", { name: "https://shop.example/hooks" });
+    await healthy.getByText("Enabled").waitFor();
     // On a phone, what is empty is left out. Each value has its label, and all are shown without
     // scrolling.
     expect(await healthy.getByText("–").first().isVisible()).toBe(false);

@@ -396,10 +396,11 @@ describe("a webhook that fails for days", () => {
       const { status } = await desk.webhooks.get(id);
       if (clock.now() - begun < 5 * dayMs) expect(status).toBe("enabled");
     }
-    expect(await desk.webhooks.get(id)).toMatchObject({
-      status: "disabled",
-      disabled_reason: "failing",
-    });
+    const disabled = await desk.webhooks.get(id);
+    expect(disabled).toMatchObject({ status: "disabled", disabled_reason: "failing" });
+    const failedMs = Date.parse(disabled.failing_since ?? "") - begun;
+    expect(failedMs, "the first attempt timed out").toBeGreaterThan(0);
+    expect(failedMs).toBeLessThan(hourMs);
     expect(await disabledEvents(world)).toHaveLength(1);
     const [tries, parked] = [
       receivers.seen.length,

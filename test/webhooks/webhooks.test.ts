@@ -62,6 +62,7 @@ describe.each(lightStorages)("webhooks on $name", ({ open }) => {
       ordering: "none",
       description: null,
       disabled_reason: null,
+      failing_since: null,
       previous_expires_at: null,
     });
     expect(plain.secret).not.toBe(secret);
@@ -244,12 +245,14 @@ describe.each(lightStorages)("webhooks on $name", ({ open }) => {
     expect(await one.webhooks.get(id)).toMatchObject({
       status: "disabled",
       disabled_reason: "gone",
+      failing_since: expect.stringMatching(/^2026-01-01T00:00:00/),
     });
     const parked = await one.webhooks.deliveries(id, { status: "parked" });
     expect(parked.data.map(({ event_type }) => event_type)).toEqual(["webhook.disabled"]);
     expect(await one.webhooks.update(id, { status: "enabled" })).toMatchObject({
       status: "enabled",
       disabled_reason: null,
+      failing_since: null,
     });
     const [row] = await rowsOf(storage, webhooks);
     expect(row).toMatchObject({ streak: null, proven: false, paused_until: null });

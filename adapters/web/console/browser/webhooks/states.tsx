@@ -1,7 +1,13 @@
 /** How the states of endpoints, deliveries and attempts are shown. */
 import type { JSX } from "preact";
 import type { Delivery, DeliveryAttempt, Webhook } from "../../../../../src/index.ts";
-import { Badge, exactDuration, type Tone } from "../../../shared/browser/index.ts";
+import {
+  Badge,
+  dateTime,
+  exactDuration,
+  shortTime,
+  type Tone,
+} from "../../../shared/browser/index.ts";
 import { statusTone } from "../parts/requests.tsx";
 import { NoValue } from "../parts/values.tsx";
 import { t } from "../texts.ts";
@@ -12,21 +18,22 @@ const webhookTones: { readonly [status in Webhook["status"]]: Tone } = {
   disabled: "bad",
 };
 
-/** Whether the endpoint gets deliveries, and why not. */
-export function WebhookStatus({
-  of: { status, disabled_reason },
-}: {
-  readonly of: Webhook;
-}): JSX.Element {
-  const name = { enabled: t("enabled"), paused: t("paused"), disabled: t("disabled") }[status];
-  const reasons: Partial<Record<string, string>> = {
-    gone: t("disabledGone"),
-    failing: t("disabledFailing"),
-  };
-  const reason = reasons[disabled_reason ?? ""];
+/** What is wrong with the endpoint, in a sentence. Undefined if nothing is. */
+export function problemOf({ disabled_reason, failing_since }: Webhook): string | undefined {
+  if (disabled_reason === "gone") return t("disabledGone");
+  if (disabled_reason === "failing") return t("disabledFailing");
+  return failing_since === null ? undefined : t("failingHint", { time: dateTime(failing_since) });
+}
+
+/** Whether the endpoint gets deliveries, and what is wrong. */
+export function WebhookStatus({ of }: { readonly of: Webhook }): JSX.Element {
+  const { status, failing_since } = of;
+  const names = { enabled: t("enabled"), paused: t("paused"), disabled: t("disabled") };
+  const tip = problemOf(of);
+  const isFailing = status === "enabled" && failing_since !== null;
   return (
-    <Badge tone={webhookTones[status]} {...(reason !== undefined && { tip: reason })}>
-      {name}
+    <Badge tone={isFailing ? "warn" : webhookTones[status]} {...(tip !== undefined && { tip })}>
+      {isFailing ? t("failingSince", { time: shortTime(failing_since) }) : names[status]}
     </Badge>
   );
 }

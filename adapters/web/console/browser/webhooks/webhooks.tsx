@@ -11,7 +11,7 @@ import {
   place,
   useResource,
 } from "../../../shared/browser/index.ts";
-import { useReturn } from "../live.ts";
+import { useCoalesced, useLive, useReturn } from "../live.ts";
 import { usePagedList } from "../paged.ts";
 import { SecretDialog } from "../parts/dialogs.tsx";
 import { Card, Paged, PageView } from "../parts/layout.tsx";
@@ -23,6 +23,9 @@ import { DeliveryPage } from "./delivery.tsx";
 import { WebhookStatus } from "./states.tsx";
 import { WebhookForm } from "./webhook-form.tsx";
 import { WebhookPage } from "./webhook.tsx";
+
+/** Each event may have deliveries, which can fail. */
+const refreshDelayMs = 2000;
 
 /** The endpoints, one of them, or one of its deliveries. */
 export function WebhooksPage(): JSX.Element {
@@ -41,10 +44,11 @@ function WebhookList(): JSX.Element {
   const backlog = useResource<Backlog>((signal) => api.get("v1/backlog", { signal }), []);
   const [isAdding, setAdding] = useState(false);
   const [created, setCreated] = useState<WebhookWithSecret>();
-  useReturn(() => {
-    void list.refresh();
-    void backlog.reload();
-  });
+  const refresh = useCoalesced(async () => {
+    await Promise.all([list.refresh(), backlog.reload()]);
+  }, refreshDelayMs);
+  useLive({ onEvent: refresh, onGap: refresh });
+  useReturn(refresh);
   const add = may("webhooks:write") && (
     <Button kind="primary" icon="plus" onClick={() => setAdding(true)}>
       {t("webhookAdd")}
