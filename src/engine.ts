@@ -132,7 +132,7 @@ export class MessagingEngine<
     this.#bus = bus;
     this.#consumers = consumers;
     const parts = { settings, store, hostPolicies, keyRing, streams, consumers, deadline };
-    this.#lifecycle = new Lifecycle({ ...parts, hookHandlers, jobHandlers });
+    this.#lifecycle = new Lifecycle({ ...parts, hookHandlers, jobHandlers, accountOf });
 
     const accounts = new KnownAccounts(store);
     const running = { store, accounts, streams, limits, prepared, run };

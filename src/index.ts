@@ -9,10 +9,14 @@ export {
   type ParkedEvent,
   type StreamEvents,
 } from "./events/index.ts";
+export { action } from "./host/index.ts";
 export type {
   AccountHandle,
   AccountOptions,
   Accounts,
+  Action,
+  ActionContext,
+  AgentOptions,
   Agents,
   ApiKeys,
   ConsumerContext,
@@ -118,7 +122,6 @@ export type {
   AgentKnowledgeInput,
   AgentLimits,
   AgentLimitsInput,
-  AgentOptions,
   AgentPersona,
   AgentPersonaInput,
   AgentReply,
@@ -277,9 +280,6 @@ export type { CreateSender, Sender, UpdateSender } from "./senders/index.ts";
 export type { SentimentChangedData } from "./sentiment/index.ts";
 
 export {
-  action,
-  type Action,
-  type ActionContext,
   type ActionSchema,
   type AgentModel,
   type Clock,

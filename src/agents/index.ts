@@ -21,7 +21,7 @@ export {
 } from "./runs/rows.ts";
 export { runResource } from "./runs/show.ts";
 export type { AgentAction, AgentActions } from "./actions/show-actions.ts";
-export type { AgentOptions, AgentRuntime, AgentSettings } from "./agent-options.ts";
+export type { AgentRuntime, AgentSettings } from "./agent-runtime.ts";
 export { playbookDefinitionOf } from "./playbooks/definition.ts";
 export { validateAnswer } from "./turns/execution/model-answer.ts";
 export { readAnswer } from "./playbooks/play/slots.ts";

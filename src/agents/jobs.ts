@@ -1,6 +1,6 @@
 import type { JobTable } from "../queue/index.ts";
 import { background } from "../store/index.ts";
-import type { AgentRuntime } from "./agent-options.ts";
+import type { AgentRuntime } from "./agent-runtime.ts";
 import { timeOutQueue } from "./handling/hand-off.ts";
 import { runTurn } from "./turns/run-turn.ts";
 

@@ -13,6 +13,7 @@ export {
   rewriteEvent,
 } from "./rows.ts";
 export { EventBus } from "./bus.ts";
+export type { AccountOf } from "./handler-context.ts";
 export { LiveSignals } from "./streams/live-signals.ts";
 export { EventFeed } from "./streams/event-feed.ts";
 export { LogWatcher } from "./streams/log-watcher.ts";

@@ -1,7 +1,7 @@
 import type { KeyObject } from "node:crypto";
 import type { AgentRuntime } from "../agents/index.ts";
 import { contactActivity } from "../conversations/index.ts";
-import type { ConsumerRuntime, Consumers } from "../events/index.ts";
+import type { AccountOf, ConsumerRuntime, Consumers } from "../events/index.ts";
 import { dayMs, hourMs, LogLimit } from "../kernel/index.ts";
 import { isMessageInProgress } from "../messages/index.ts";
 import {
@@ -12,7 +12,7 @@ import {
   type Services,
   type Signals,
 } from "../operations/index.ts";
-import type { Action } from "../ports/index.ts";
+import type { ActionPort } from "../ports/index.ts";
 import { createSandboxSenders } from "../senders/index.ts";
 import type { Store } from "../store/index.ts";
 import type { WebhookRuntime } from "../webhooks/index.ts";
@@ -29,6 +29,7 @@ interface RuntimeOptions {
   readonly hookHandlers: readonly HookHandler[];
   readonly secret: KeyObject;
   readonly signals: Signals;
+  readonly accountOf: AccountOf;
 }
 
 /** Builds the dependencies of operations and jobs from the settings, once the storage is open. */
@@ -40,6 +41,7 @@ export function engineRuntime({
   hookHandlers,
   secret,
   signals,
+  accountOf,
 }: RuntimeOptions): EngineRuntime {
   const { random, limits, transports, routes, sentiment, webchat, consent } = settings;
   const { quietHours, language, timeZone, reopenHours, http, agents, historyChunks } = settings;
@@ -60,7 +62,7 @@ export function engineRuntime({
     scoresSentiment: sentiment !== undefined,
     destinations: http?.destinations,
     hasAgents: agents !== undefined,
-    actions: agents?.actions ?? new Map<string, Action>(),
+    actions: agents?.actions ?? new Map<string, ActionPort>(),
     contactActivity,
     hookHandlers,
     setUpSandbox: createSandboxSenders,
@@ -69,6 +71,6 @@ export function engineRuntime({
     historyChunks,
   };
   const refusals = new LogLimit(settings.clock);
-  const own = { store, services, hostPolicies, consumers, signals, refusals };
+  const own = { store, services, hostPolicies, consumers, signals, refusals, accountOf };
   return { ...settings, ...own };
 }

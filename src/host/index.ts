@@ -1,3 +1,4 @@
+export { action, type Action, type ActionContext } from "./actions.ts";
 export { OperationRunner } from "./operation-runner.ts";
 export type { EngineRuntime } from "./engine-runtime.ts";
 export { Lifecycle } from "./lifecycle.ts";
@@ -22,6 +23,7 @@ export type { Conversations, Webchat } from "./handles/conversation-handles.ts";
 export type { Messages, Senders } from "./handles/message-handles.ts";
 export type {
   AccountOptions,
+  AgentOptions,
   Defaults,
   EngineOptions,
   Settings,

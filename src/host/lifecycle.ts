@@ -1,7 +1,7 @@
 import { createSecretKey } from "node:crypto";
 import { prepareStorage, type KeyRing } from "../accounts/index.ts";
 import type { LiveStreams } from "../api/index.ts";
-import type { Consumers } from "../events/index.ts";
+import type { AccountOf, Consumers } from "../events/index.ts";
 import { endsBefore, stopped, TidingsError } from "../kernel/index.ts";
 import { stopTransports } from "../messages/index.ts";
 import {
@@ -28,6 +28,7 @@ interface LifecycleOptions {
   readonly consumers: Consumers;
   readonly hookHandlers: readonly HookHandler[];
   readonly jobHandlers: (runtime: EngineRuntime) => JobHandlers;
+  readonly accountOf: AccountOf;
   /** Aborted at the deadline of a stop, or when the stop ends. */
   readonly deadline: AbortController;
 }

@@ -1,7 +1,7 @@
 import type { KeyObject } from "node:crypto";
 import type { ContactId, Limits, LogLimit, Mode } from "../kernel/index.ts";
 import type {
-  Action,
+  ActionPort,
   Clock,
   Destinations,
   Language,
@@ -73,7 +73,7 @@ export interface Services {
   /** Whether the engine has an agent model. Without one no agent can be enabled. */
   readonly hasAgents: boolean;
   /** The actions that agents may call, by name. */
-  readonly actions: ReadonlyMap<string, Action>;
+  readonly actions: ReadonlyMap<string, ActionPort>;
   /**
    * Whether the engine has a sentiment analyzer. Without one no messages are queued for scoring.
    */

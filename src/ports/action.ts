@@ -3,8 +3,6 @@ import {
   hasMethods,
   memberOf,
   option,
-  optionsObject,
-  parseOptions,
   show,
   type ContactId,
   type ConversationId,
@@ -75,12 +73,21 @@ export interface SchemaPathSegment {
   readonly key: PropertyKey;
 }
 
-/** What the engine tells an action about a call. */
-export interface ActionContext {
+/**
+ * What the engine tells an action about a call. Higher modules know `Account`, the type of the
+ * account's handle.
+ */
+export interface CallContext<Account = object> {
   /** The same for every attempt of this call, for example after a crash or a lost response. */
   readonly idempotency_key: string;
   /** The account and the mode of the conversation. */
   readonly scope: Scope;
+  /**
+   * The handle of the conversation's account in the conversation's mode. Call the engine through
+   * it, since an action is called for the conversations of all accounts: `engine.messages` would
+   * send from the default account.
+   */
+  readonly account: Account;
   /** The contact of the conversation. The engine sets it; the model cannot choose it. */
   readonly contact: {
     /** The id of the contact. */
@@ -99,12 +106,8 @@ export interface ActionContext {
   readonly signal: AbortSignal;
 }
 
-/**
- * A function of the host application that agents may call. The model and playbooks see its result:
- * JSON of up to 16 KiB and 100 levels. An exception counts as `action_failure`, and the run stores
- * its message.
- */
-export interface Action<Input = unknown> {
+/** A function of the host application that agents may call. */
+export interface ActionPort<Input = unknown, Account = object> {
   /**
    * The name that agents and playbooks call it by: a letter, then up to 63 letters, digits, `_` and
    * `-`.
@@ -139,15 +142,7 @@ export interface Action<Input = unknown> {
    * Carries out the action. Returns its result as JSON, or a promise of it. Keep secrets out of the
    * result and of error messages: the run stores both, and the model sees them.
    */
-  execute(input: Input, context: ActionContext): unknown;
-}
-
-/**
- * Returns the given action. Infers the type of its input from its schema.
- * @throws TidingsError `invalid_option` when it is not a valid action
- */
-export function action<Input>(definition: Action<Input>): Action {
-  return parseOptions("action: ", argumentsSchema, { definition }).definition;
+  execute(input: Input, context: CallContext<Account>): unknown;
 }
 
 /** A rule for a property of an action. */
@@ -156,7 +151,7 @@ interface Rule {
   readonly holds: (value: unknown) => boolean;
 }
 
-const rules: Readonly<Record<keyof Action, Rule>> = {
+const rules: Readonly<Record<keyof ActionPort, Rule>> = {
   name: {
     expected: 'a letter and up to 63 letters, digits, "_" and "-"',
     holds: (name) => typeof name === "string" && /^[A-Za-z][\w-]{0,63}$/.test(name),
@@ -180,7 +175,7 @@ const rules: Readonly<Record<keyof Action, Rule>> = {
 };
 
 /** An action, as an option. */
-export const actionOption = option<Action>(
+export const actionOption = option<ActionPort>(
   "an action with a name, a description, an input schema, a risk, idempotent and execute",
   (given) => typeof given === "object" && given !== null,
 ).superRefine((given, context) => {
@@ -191,5 +186,3 @@ export const actionOption = option<Action>(
     context.addIssue({ code: "custom", path: [name], message: expected, params });
   }
 });
-
-const argumentsSchema = optionsObject({ definition: actionOption });

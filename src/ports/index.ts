@@ -1,9 +1,8 @@
 export {
-  action,
-  type Action,
-  type ActionContext,
+  type ActionPort,
   type ActionSchema,
   actionOption,
+  type CallContext,
   type SchemaIssue,
   type SchemaResult,
 } from "./action.ts";

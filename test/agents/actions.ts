@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { action, type Action } from "../../src/ports/action.ts";
+import { action, type Action } from "../../src/host/actions.ts";
 
 /** An action. By default, it only reads, can be called again, takes any input and does nothing. */
 export function actionOf<Input = unknown>(

@@ -7,7 +7,7 @@ import { playbookVersions } from "../../src/agents/playbooks/rows.ts";
 import { agentVersions } from "../../src/agents/rows.ts";
 import type { Agent, CreateAgent, UpdateAgent } from "../../src/agents/types.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
-import { action } from "../../src/ports/action.ts";
+import { action } from "../../src/host/actions.ts";
 import { world } from "../support/engines/world.ts";
 import { outcome } from "../support/outcome.ts";
 import { runsOn } from "../support/runs.ts";

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { agentSessions } from "../../src/agents/rows.ts";
-import { action, type Action } from "../../src/ports/action.ts";
+import { action, type Action } from "../../src/host/actions.ts";
 import type { AgentModel } from "../../src/ports/agent-model.ts";
 import { cases } from "../support/runs.ts";
 import { rowsOf } from "../support/storage/rows.ts";

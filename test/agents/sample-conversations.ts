@@ -5,7 +5,7 @@
 import { z } from "zod";
 import type { CreatePlaybook } from "../../src/agents/playbooks/input-types.ts";
 import type { CreateAgent } from "../../src/agents/types.ts";
-import { action, type Action } from "../../src/ports/action.ts";
+import { action, type Action } from "../../src/host/actions.ts";
 import { assistant, assistantPlaybooks } from "../../src/sandbox/sample-agent.ts";
 
 export type Line =

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import { rules } from "../../adapters/models/index.ts";
+import { action } from "../../src/host/actions.ts";
 import type { EngineOptions } from "../../src/host/options/options.ts";
-import { action } from "../../src/ports/action.ts";
 import type { Policy } from "../../src/ports/policy.ts";
 import { carrier } from "../support/engines/carrier.ts";
 import { stopped, world, type World } from "../support/engines/world.ts";

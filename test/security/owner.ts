@@ -1,8 +1,8 @@
 /** An account that has one of each resource, made over HTTP as its owner would. */
 import { z } from "zod";
+import { action } from "../../src/host/actions.ts";
 import { ulidOf } from "../../src/kernel/ids.ts";
 import type { ApiRoute } from "../../src/operations/api-route.ts";
-import { action } from "../../src/ports/action.ts";
 import { call, jsonOf, textOf, type TestRequest } from "../api/call.ts";
 import type { Tenant, World } from "../api/world.ts";
 

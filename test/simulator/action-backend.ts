@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { never, type EngineRun } from "../../adapters/testing/world/engine-run.ts";
-import { action, type Action, type ActionContext } from "../../src/ports/action.ts";
+import { action, type Action, type ActionContext } from "../../src/host/actions.ts";
 import { maxDelayMs, type HostFault } from "./faults.ts";
 import type { World } from "./world.ts";
 

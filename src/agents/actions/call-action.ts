@@ -1,7 +1,13 @@
 /** Checks the inputs of actions with the host application's schemas, and calls its functions. */
 import { inBody, invalid, storable, TidingsError, withDeadline } from "../../kernel/index.ts";
 import type { CheckCall } from "../../operations/index.ts";
-import type { Action, ActionContext, Json, SchemaIssue, SchemaResult } from "../../ports/index.ts";
+import type {
+  ActionPort,
+  CallContext,
+  Json,
+  SchemaIssue,
+  SchemaResult,
+} from "../../ports/index.ts";
 import { hasLevels, maxLevels } from "../fields.ts";
 
 /** The time limit of an action that sets none, in milliseconds. */
@@ -11,7 +17,7 @@ export type Checked =
   { readonly ok: true; readonly input: unknown } | { readonly ok: false; readonly error: string };
 
 /** Checks an input with the host application's schema. */
-export async function checkInput(action: Action, input: Json): Promise<Checked> {
+export async function checkInput(action: ActionPort, input: Json): Promise<Checked> {
   const result = await validate(action, input);
   if (result.issues === undefined) return { ok: true, input: result.value };
   const described = result.issues.slice(0, 5).map(describe).join("; ");
@@ -28,7 +34,7 @@ const maxErrors = 100;
  * @throws the reason of `stopDeadline` if it aborts before the schema has answered
  */
 export async function checkTriggerInput(
-  action: Action,
+  action: ActionPort,
   input: Json,
   { clock, stopDeadline }: Pick<CheckCall, "clock" | "stopDeadline">,
 ): Promise<TidingsError | undefined> {
@@ -64,7 +70,10 @@ export async function checkTriggerInput(
  * change it. The recorded input must stay as it was, or a turn that is taken again would not find
  * its call and make it twice.
  */
-async function validate({ input: schema }: Action, input: Json): Promise<SchemaResult<unknown>> {
+async function validate(
+  { input: schema }: ActionPort,
+  input: Json,
+): Promise<SchemaResult<unknown>> {
   return schema["~standard"].validate(structuredClone(input));
 }
 
@@ -85,9 +94,9 @@ const maxBytes = 16_384;
  *   too deep
  */
 export async function callAction(
-  action: Action,
+  action: ActionPort,
   input: unknown,
-  context: ActionContext,
+  context: CallContext,
 ): Promise<Json> {
   const result: unknown = await action.execute(input, context);
   const text = result === undefined ? "null" : jsonOf(result);

@@ -2,7 +2,7 @@
 import * as z from "zod";
 import { noInput, quoted, suggestion, type FieldError } from "../../kernel/index.ts";
 import type { Query } from "../../operations/index.ts";
-import type { Action, ModelAction } from "../../ports/index.ts";
+import type { ActionPort, ModelAction } from "../../ports/index.ts";
 import { whole } from "../fields.ts";
 import { defaultActionMs } from "./call-action.ts";
 
@@ -73,7 +73,7 @@ export const listActions: Query<Record<string, never>, AgentActions> = {
  * Returns an action as the model sees it. If the input schema has no JSON Schema form, the model
  * sees one that accepts any object. The real schema still checks each input.
  */
-export function toModelAction({ name, description, input }: Action): ModelAction {
+export function toModelAction({ name, description, input }: ActionPort): ModelAction {
   const { jsonSchema } = input["~standard"];
   try {
     return {
@@ -90,7 +90,7 @@ export function toModelAction({ name, description, input }: Action): ModelAction
 export function unknownAction(
   pointer: string,
   name: string,
-  actions: ReadonlyMap<string, Action>,
+  actions: ReadonlyMap<string, ActionPort>,
 ): FieldError {
   const known = [...actions.keys()];
   const listed = known.slice(0, 10).map(quoted).join(", ") + (known.length > 10 ? ", …" : "");

@@ -9,7 +9,7 @@ import {
 } from "../../queue/index.ts";
 import { background, type Reads, type Tx } from "../../store/index.ts";
 import { toModelAction } from "../actions/show-actions.ts";
-import type { AgentRuntime } from "../agent-options.ts";
+import type { AgentRuntime } from "../agent-runtime.ts";
 import { mayAnswerIn } from "../find-agent.ts";
 import { agentById } from "../rows.ts";
 import type { RunRow } from "../runs/rows.ts";

@@ -1,4 +1,4 @@
-import type { AgentOptions, AgentSettings } from "../../agents/index.ts";
+import type { AgentSettings } from "../../agents/index.ts";
 import type { Checked, Limits, Mode } from "../../kernel/index.ts";
 import type {
   ConsentOptions,
@@ -7,6 +7,7 @@ import type {
   QuietHours,
 } from "../../operations/index.ts";
 import type {
+  AgentModel,
   Clock,
   Language,
   Logger,
@@ -19,6 +20,7 @@ import type {
 } from "../../ports/index.ts";
 import type { WebchatOptions } from "../../webchat/index.ts";
 import type { HttpOptions, HttpSettings, WebhookOptions } from "../../webhooks/index.ts";
+import type { Action } from "../actions.ts";
 
 /**
  * The options of an engine. `Tx` is the type of the storage's transaction handle. It is undefined
@@ -144,6 +146,19 @@ export interface EngineOptions<Tx extends object | undefined = object | undefine
    * deferral.
    */
   readonly policies?: readonly Policy<NoInfer<Tx>>[] | undefined;
+}
+
+/** The model of the agents, and the actions that they may call. */
+export interface AgentOptions {
+  /** For example `rules()` or `languageModel(…)` from "tidings/models", or your own function. */
+  readonly model: AgentModel | AgentModel["respond"];
+  /** Functions that agents may call. An agent lists the names of its actions. At most 200. */
+  readonly actions?: readonly Action[] | undefined;
+  /**
+   * Removes private data from messages, names, slots and observations before the model sees them.
+   * Default: no change.
+   */
+  readonly redact?: ((text: string) => string) | undefined;
 }
 
 /** Options of `engine.account`. */

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { AgentOptions, AgentSettings } from "../../agents/index.ts";
+import type { AgentSettings } from "../../agents/index.ts";
 import {
   booleanOption,
   choiceOption,
@@ -38,7 +38,7 @@ import {
 } from "../../ports/index.ts";
 import { http } from "./http-option.ts";
 import { modeOption } from "./method-arguments.ts";
-import type { Defaults, EngineOptions, Settings } from "./options.ts";
+import type { AgentOptions, Defaults, EngineOptions, Settings } from "./options.ts";
 import { route } from "./route-option.ts";
 import { transport, transportNames } from "./transport-option.ts";
 

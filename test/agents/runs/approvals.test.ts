@@ -4,7 +4,7 @@ import { z } from "zod";
 import { memory } from "../../../adapters/storage/memory/index.ts";
 import { agentSessions, agentTriggers } from "../../../src/agents/rows.ts";
 import { runs as runRows } from "../../../src/agents/runs/rows.ts";
-import type { Action } from "../../../src/ports/action.ts";
+import type { Action } from "../../../src/host/actions.ts";
 import type { AgentModel } from "../../../src/ports/agent-model.ts";
 import type { Policy } from "../../../src/ports/policy.ts";
 import { stopped } from "../../support/engines/world.ts";

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { memory } from "../../../adapters/storage/memory/index.ts";
-import { action, type Action } from "../../../src/ports/action.ts";
+import { action, type Action } from "../../../src/host/actions.ts";
 import type { AgentModel, ModelAnswer } from "../../../src/ports/agent-model.ts";
 import { outcome } from "../../support/outcome.ts";
 import { cases } from "../../support/runs.ts";

@@ -1,7 +1,7 @@
 /** Triggers, limits, redaction and pinned versions of an agent. */
 import { describe, expect, test } from "vitest";
 import { memory } from "../../../adapters/storage/memory/index.ts";
-import type { Action } from "../../../src/ports/action.ts";
+import type { Action } from "../../../src/host/actions.ts";
 import type { ModelTurn } from "../../../src/ports/agent-model.ts";
 import { actionOf } from "../actions.ts";
 import { agency, echo, visitor } from "../world.ts";

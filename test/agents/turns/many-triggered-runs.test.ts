@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { maxOpenRuns } from "../../../src/agents/runs/open-runs.ts";
-import type { Action } from "../../../src/ports/action.ts";
+import type { Action } from "../../../src/host/actions.ts";
 import type { AgentModel } from "../../../src/ports/agent-model.ts";
 import type { StoragePort } from "../../../src/ports/storage.ts";
 import { held } from "../../support/engines/carrier.ts";

@@ -1,6 +1,6 @@
 import { storable, withDeadline } from "../../../kernel/index.ts";
 import { canonicalJson } from "../../../operations/index.ts";
-import { errorFacts, withoutMessage, type Action, type Json } from "../../../ports/index.ts";
+import { errorFacts, withoutMessage, type ActionPort, type Json } from "../../../ports/index.ts";
 import { retry, type Claim, type JobRun } from "../../../queue/index.ts";
 import { background, type Tx } from "../../../store/index.ts";
 import {
@@ -9,7 +9,7 @@ import {
   defaultActionMs,
   type Checked,
 } from "../../actions/call-action.ts";
-import type { AgentRuntime } from "../../agent-options.ts";
+import type { AgentRuntime } from "../../agent-runtime.ts";
 import type { Act } from "../../moves.ts";
 import { outcomeOf, withCall, withoutCall } from "../../runs/call-rules.ts";
 import type { ActionCall } from "../../runs/types.ts";
@@ -201,7 +201,7 @@ export class ActionCalls {
   }
 
   /** Checks an input with the action's schema. Undefined if the engine stops. */
-  async #check(action: Action, input: Json): Promise<Checked | undefined> {
+  async #check(action: ActionPort, input: Json): Promise<Checked | undefined> {
     const { runtime, begun, abort, left } = this.#options;
     try {
       return await withDeadline<Checked>(
@@ -255,15 +255,21 @@ export class ActionCalls {
     this.#begun.delete(call.id);
   }
 
-  async #call(action: Action, input: unknown, call: ActionCall): Promise<ActionCall | undefined> {
+  async #call(
+    action: ActionPort,
+    input: unknown,
+    call: ActionCall,
+  ): Promise<ActionCall | undefined> {
     const { runtime, abort, begun, facts, left } = this.#options;
-    const { clock } = runtime;
+    const { clock, accountOf } = runtime;
     const { run, conversation } = begun;
     const { name, phone } = facts.contact;
     const started_at = clock.now();
+    const scope = { account_id: run.account_id, mode: run.mode };
     const context = {
       idempotency_key: call.id,
-      scope: { account_id: run.account_id, mode: run.mode },
+      scope,
+      account: accountOf(scope),
       contact: { id: conversation.contact_id, name, phone },
       conversation: { id: conversation.id },
     };
@@ -293,7 +299,7 @@ export class ActionCalls {
     return retry(clock, this.#options, () => store.commit(begun.run, work, background));
   }
 
-  #failureOf(action: Action, error: unknown): string {
+  #failureOf(action: ActionPort, error: unknown): string {
     const { runtime, begun } = this.#options;
     runtime.logger.warn(
       { err: withoutMessage(error), action: action.name, run_id: begun.run.id },
@@ -309,8 +315,8 @@ const timedOut = "timed_out";
 /** The error of a call that may have been done and must not be made again. */
 const outcomeUnknown = "outcome_unknown";
 
-const mayRepeat = ({ idempotent, risk }: Action): boolean => idempotent || risk === "read";
+const mayRepeat = ({ idempotent, risk }: ActionPort): boolean => idempotent || risk === "read";
 
-function tooLate(action: Action): Pick<ActionCall, "status" | "error"> {
+function tooLate(action: ActionPort): Pick<ActionCall, "status" | "error"> {
   return { status: "failed", error: mayRepeat(action) ? timedOut : outcomeUnknown };
 }

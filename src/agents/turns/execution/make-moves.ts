@@ -7,7 +7,7 @@ import {
   type ModelAnswer,
   type ModelTask,
 } from "../../../ports/index.ts";
-import type { AgentSettings } from "../../agent-options.ts";
+import type { AgentSettings } from "../../agent-runtime.ts";
 import type { Act, ModelResult, Move, MoveResult, Permissions, Think } from "../../moves.ts";
 import { outcomeOf } from "../../runs/call-rules.ts";
 import type { AgentDefinition } from "../../types.ts";

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { memory } from "../../../../adapters/storage/memory/index.ts";
 import type { CreatePlaybook } from "../../../../src/agents/playbooks/input-types.ts";
-import type { Action } from "../../../../src/ports/action.ts";
+import type { Action } from "../../../../src/host/actions.ts";
 import type { ModelAnswer } from "../../../../src/ports/agent-model.ts";
 import { actionOf } from "../../actions.ts";
 import { agency, visitor, type Agency } from "../../world.ts";
