@@ -1,4 +1,4 @@
-import { notFound, withId, type ById } from "../kernel/index.ts";
+import { definedFields, notFound, withId, type ById } from "../kernel/index.ts";
 import { keyScopes, showsNothing, type Command, type Services } from "../operations/index.ts";
 import { unscoped, type UnscopedTx } from "../store/index.ts";
 import { mintKey } from "./keys/key-commands.ts";
@@ -6,6 +6,7 @@ import { accountById, accounts, type AccountRow } from "./rows.ts";
 import { accountResource } from "./show.ts";
 import {
   createAccountSchema,
+  engineSettings,
   standardPlan,
   updateAccountSchema,
   type Account,
@@ -22,13 +23,14 @@ export const createAccount: Command<CreateAccount, CreatedAccount> = {
   status: 201,
   shows: showsNothing,
   survivesReset: true,
-  async run(tx, { name, plan = standardPlan, time_zone = null }, { services }) {
+  async run(tx, { name, plan = standardPlan, time_zone = null, ...given }, { services }) {
     const unscopedTx = unscoped(tx);
     const id = tx.drawId("acct");
     const { requests_per_second } = plan;
+    const settings = { ...engineSettings, ...definedFields(given) };
     const account = insertAccount(
       unscopedTx,
-      { id, name, plan: plan.name, requests_per_second, time_zone },
+      { id, name, plan: plan.name, requests_per_second, time_zone, ...settings },
       services,
     );
     const firstKey = { name: "First sandbox key", scopes: [...keyScopes], expires_at: null };
@@ -38,7 +40,7 @@ export const createAccount: Command<CreateAccount, CreatedAccount> = {
   onReplay: ({ account, key }) => ({ account, key: { ...key, secret: null } }),
 };
 
-/** Changes the name, the plan or the time zone of an account. */
+/** Changes the fields of an account that are given. */
 export const updateAccount: Command<UpdateAccount & ById, Account> = {
   kind: "command",
   name: "accounts.update",
@@ -46,15 +48,14 @@ export const updateAccount: Command<UpdateAccount & ById, Account> = {
   status: 200,
   shows: showsNothing,
   survivesReset: true,
-  async run(tx, { id, name, plan, time_zone }, { services }) {
+  async run(tx, { id, plan, ...changes }, { services }) {
     const unscopedTx = unscoped(tx);
     const account = await unscopedTx.get(accountById, [id]);
     if (account === undefined) throw notFound("account", id);
     const updated = unscopedTx.update(accounts, account, {
-      name: name ?? account.name,
+      ...definedFields(changes),
       plan: plan?.name ?? account.plan,
       requests_per_second: plan?.requests_per_second ?? account.requests_per_second,
-      time_zone: time_zone === undefined ? account.time_zone : time_zone,
     });
     return accountResource(updated, services);
   },

@@ -29,7 +29,7 @@ const accountRoutes: readonly ApiRoute[] = [
     path: "/v1/account",
     operation: getAccount,
     summary: "Get the account",
-    description: "Returns the plan and limits of the account. Any key may call this.",
+    description: "Returns the plan, limits and settings of the account. Any key may call this.",
     response: accountSchema,
   },
   {

@@ -3,7 +3,7 @@ import type { Services } from "../operations/index.ts";
 import type { UnscopedTx } from "../store/index.ts";
 import { insertAccount } from "./commands.ts";
 import { accountById, settingByName, settings } from "./rows.ts";
-import { standardPlan } from "./types.ts";
+import { engineSettings, standardPlan } from "./types.ts";
 
 /** The account of a host application that has a single tenant. */
 export const defaultAccountId: AccountId = "acct_00000000000000000000000000";
@@ -22,7 +22,14 @@ export async function prepareStorage(
     const { name: plan, requests_per_second } = standardPlan;
     insertAccount(
       tx,
-      { id: defaultAccountId, name: "Default", plan, requests_per_second, time_zone: null },
+      {
+        id: defaultAccountId,
+        name: "Default",
+        plan,
+        requests_per_second,
+        time_zone: null,
+        ...engineSettings,
+      },
       services,
     );
   }

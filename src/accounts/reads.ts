@@ -5,7 +5,7 @@ import { accounts, readOwnAccount, type AccountRow } from "./rows.ts";
 import { accountResource } from "./show.ts";
 import type { Account } from "./types.ts";
 
-/** Returns the caller's account with its plan and limits. */
+/** Returns the caller's account with its plan, limits and settings. */
 export const getAccount: Query<Record<string, never>, Account> = {
   kind: "query",
   name: "account.get",

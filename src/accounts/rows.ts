@@ -1,7 +1,9 @@
 import type { AccountId } from "../kernel/index.ts";
+import type { QuietHours } from "../operations/index.ts";
 import {
   collection,
   integer,
+  json,
   nullable,
   text,
   time,
@@ -24,6 +26,11 @@ export const accounts = collection("accounts", {
   requests_per_second: integer(),
   /** Null means that the engine option `timeZone` applies. */
   time_zone: nullable(text()),
+  /** Null in one of these means that the engine option of this name applies. */
+  opt_out_text: nullable(text()),
+  opt_in_text: nullable(text()),
+  help_text: nullable(text()),
+  quiet_hours: nullable(json<QuietHours>()),
   created_at: time(),
 });
 export interface AccountRow extends RowOf<typeof accounts> {}

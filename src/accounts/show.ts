@@ -8,6 +8,7 @@ export function accountResource(
   { limits, timeZone }: Pick<Services, "limits" | "timeZone">,
 ): Account {
   const { id, name, plan, requests_per_second, created_at } = row;
+  const { opt_out_text, opt_in_text, help_text, quiet_hours } = row;
   const time_zone = row.time_zone ?? timeZone;
   return {
     id,
@@ -15,6 +16,10 @@ export function accountResource(
     plan: { name: plan, requests_per_second },
     limits: accountLimits(limits),
     time_zone,
+    opt_out_text,
+    opt_in_text,
+    help_text,
+    quiet_hours,
     created_at: iso(created_at),
   };
 }

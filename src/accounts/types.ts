@@ -1,6 +1,7 @@
 /** Accounts and their plans: the schemas of the API. */
 import * as z from "zod";
 import { ids, isTimeZone, name, text, timestamp, type AccountId } from "../kernel/index.ts";
+import { answerText, quietHoursSchema, type QuietHours } from "../operations/index.ts";
 import { apiKeyWithSecretSchema, type ApiKeyWithSecret } from "./keys/key-types.ts";
 
 /** A plan of the host application: how many requests each API key may make. */
@@ -54,10 +55,48 @@ export const accountLimitsSchema = z
   .meta({ id: "AccountLimits" });
 
 /**
+ * What an account can have in place of options of the engine. Null means that the option of the
+ * engine applies.
+ */
+export interface AccountSettings {
+  /**
+   * The text of the message that confirms an opt-out, up to 1,600 characters. Null means the engine
+   * option `consent.optOutText`.
+   */
+  readonly opt_out_text: string | null;
+  /**
+   * The reply to START, up to 1,600 characters. Null means the engine option `consent.optInText`.
+   */
+  readonly opt_in_text: string | null;
+  /**
+   * The reply to HELP, up to 1,600 characters. Null means the engine option `consent.helpText`.
+   */
+  readonly help_text: string | null;
+  /**
+   * The local hours in which marketing messages wait. Null means the engine option `quietHours`.
+   * Equal times mean no quiet hours, whatever the option says.
+   */
+  readonly quiet_hours: QuietHours | null;
+}
+
+/** The settings of an account that only uses the engine's options. */
+export const engineSettings: AccountSettings = {
+  opt_out_text: null,
+  opt_in_text: null,
+  help_text: null,
+  quiet_hours: null,
+};
+
+/** The settings that an input names. */
+type SettingsInput = {
+  readonly [Name in keyof AccountSettings]?: AccountSettings[Name] | undefined;
+};
+
+/**
  * One tenant, with its own contacts, senders, keys and data. A host application without tenants
  * uses the default account.
  */
-export interface Account {
+export interface Account extends AccountSettings {
   /** The id of the account. */
   readonly id: AccountId;
   /** The name of the account. */
@@ -82,6 +121,10 @@ export const accountSchema = z
     plan: planSchema,
     limits: accountLimitsSchema,
     time_zone: z.string(),
+    opt_out_text: z.string().nullable(),
+    opt_in_text: z.string().nullable(),
+    help_text: z.string().nullable(),
+    quiet_hours: quietHoursSchema.nullable(),
     created_at: timestamp,
   })
   .meta({ id: "Account" });
@@ -94,8 +137,15 @@ const timeZoneField = text(64).refine(isTimeZone, {
   error: "must be a time zone of the IANA database, such as Europe/Berlin",
 });
 
+const settingFields = {
+  opt_out_text: answerText.nullable().optional(),
+  opt_in_text: answerText.nullable().optional(),
+  help_text: answerText.nullable().optional(),
+  quiet_hours: quietHoursSchema.nullable().optional(),
+};
+
 /** A new account. */
-export interface CreateAccount {
+export interface CreateAccount extends SettingsInput {
   /** The name of the account, up to 200 characters. */
   readonly name: string;
   /**
@@ -115,11 +165,12 @@ export const createAccountSchema = z
     name: name(200),
     plan: planField.optional(),
     time_zone: timeZoneField.optional(),
+    ...settingFields,
   })
   .meta({ id: "CreateAccount" });
 
 /** Changes to an account. An absent field keeps its value. */
-export interface UpdateAccount {
+export interface UpdateAccount extends SettingsInput {
   /** The name of the account, up to 200 characters. */
   readonly name?: string | undefined;
   /**
@@ -139,6 +190,7 @@ export const updateAccountSchema = z
     name: name(200).optional(),
     plan: planField.optional(),
     time_zone: timeZoneField.nullable().optional(),
+    ...settingFields,
   })
   .meta({ id: "UpdateAccount" });
 

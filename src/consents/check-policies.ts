@@ -33,14 +33,11 @@ export async function checkPolicies(
   { message, confirmsOptOut, consent: state, contact_id, at, hold = false }: PolicySubject,
 ): Promise<readonly NamedVerdict[]> {
   const consent = consentFor(state, message.from);
-  const verdicts: NamedVerdict[] = [
-    { policy: "consent", ...checkConsent(consent, confirmsOptOut) },
-  ];
-  const quietHoursApply = quietHours !== null && message.category === "marketing";
-  if (quietHours !== null && !quietHoursApply) {
-    verdicts.push({ policy: "quiet_hours", ...allow });
+  const ofConsent = { policy: "consent", ...checkConsent(consent, confirmsOptOut) };
+  const isMarketing = message.category === "marketing";
+  if (!isMarketing && !hostVerdicts.any) {
+    return [ofConsent, { policy: "quiet_hours", ...allow }];
   }
-  if (!quietHoursApply && !hostVerdicts.any) return verdicts;
 
   const [contact, account] = await Promise.all([
     contact_id === null ? undefined : tx.get(contactById, [contact_id], { hold }),
@@ -57,10 +54,9 @@ export async function checkPolicies(
     time_zone,
     now: at,
   };
-  if (quietHoursApply) {
-    verdicts.push({ policy: "quiet_hours", ...checkQuietHours(facts, quietHours) });
-  }
-  return [...verdicts, ...hostVerdicts.of(facts)];
+  const hours = isMarketing ? (account?.quiet_hours ?? quietHours) : null;
+  const ofHours = hours === null ? allow : checkQuietHours(facts, hours);
+  return [ofConsent, { policy: "quiet_hours", ...ofHours }, ...hostVerdicts.of(facts)];
 }
 
 function policyContact(

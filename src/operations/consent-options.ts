@@ -1,5 +1,9 @@
 /** The options about consent and quiet hours, as the host application gives them. */
-import type { Checked } from "../kernel/index.ts";
+import * as z from "zod";
+import { name, type Checked } from "../kernel/index.ts";
+
+/** The text of an automatic answer to a keyword, as an option or of an account. */
+export const answerText: z.ZodString = name(1_600);
 
 /** How opt-outs are recorded and confirmed. Texts have at most 1,600 characters. */
 export interface ConsentOptions {
@@ -16,17 +20,17 @@ export interface ConsentOptions {
    */
   readonly honorNearMatches?: boolean | undefined;
   /**
-   * The text of the message that confirms an opt-out.
+   * The text of the message that confirms an opt-out. An account can have its own `opt_out_text`.
    * @default "You have opted out and will get no more messages from us. Reply START to opt in
    *   again."
    */
   readonly optOutText?: string | undefined;
   /**
-   * The reply to START.
+   * The reply to START. An account can have its own `opt_in_text`.
    * @default "You have opted in to messages from us. Reply STOP to opt out."
    */
   readonly optInText?: string | undefined;
-  /** The reply to HELP. Default: no reply. */
+  /** The reply to HELP. An account can have its own `help_text`. Default: no reply. */
   readonly helpText?: string | undefined;
 }
 
@@ -40,6 +44,15 @@ export interface QuietHours {
   /** The first minute after the quiet hours, `HH:MM`. */
   readonly to: string;
 }
+
+/** A time of day, as an option or of an account. */
+export const timeOfDay: z.ZodString = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, {
+  error: 'must be a time of day as "HH:MM", such as "21:00"',
+});
+
+export const quietHoursSchema = z
+  .strictObject({ from: timeOfDay, to: timeOfDay })
+  .meta({ id: "QuietHours" });
 
 /** The consent options with their defaults. A null `helpText` means no reply to HELP. */
 export interface ConsentSettings extends Checked<Omit<ConsentOptions, "helpText">> {

@@ -1,10 +1,13 @@
 export { type ApiRoute, type Guarded, isGuarded, type Method, takesKey } from "./api-route.ts";
 export { type Health, type HealthReason, healthSchema } from "./health.ts";
 export {
+  answerText,
   type ConsentOptions,
   type ConsentSettings,
   type QuietHours,
+  quietHoursSchema,
   standardConsent,
+  timeOfDay,
 } from "./consent-options.ts";
 export { HostPolicies, noVerdicts } from "./execution/host-policies.ts";
 export { Executor, type Prepared } from "./execution/executor.ts";

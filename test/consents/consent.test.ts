@@ -255,6 +255,39 @@ describe.each(lightStorages)("consent on $name", ({ open }) => {
     expect((await one.events.list({ type: "message.received" })).data).toHaveLength(2);
   });
 
+  it("is confirmed with the account's own texts, and with the engine's where it has none", async () => {
+    const { one, sent, clock } = await opened({ consent: { optInText: "In.", helpText: "Help." } });
+    const own = { opt_out_text: "Bakery: bye.", help_text: "Bakery: call 555." };
+    const bakery = one.account((await one.accounts.create({ name: "Bakery", ...own })).account.id);
+    const answers = async ({ sandbox }: Pick<MessagingEngine, "sandbox">, ...words: string[]) => {
+      const before = sent().length;
+      for (const body of words) {
+        await sandbox.inbound({ from: phone, body });
+        await clock.settle();
+      }
+      return sent().slice(before);
+    };
+    expect(await answers(bakery, "HELP", "STOP", "START")).toEqual([
+      "Bakery: call 555.",
+      "Bakery: bye.",
+      "In.",
+    ]);
+    expect(await answers(one, "HELP", "STOP", "START")).toEqual([
+      "Help.",
+      expect.stringContaining("opted out"),
+      "In.",
+    ]);
+    await one.accounts.update(bakery.scope.account_id, {
+      opt_in_text: "Bakery: welcome back.",
+      help_text: null,
+    });
+    expect(await answers(bakery, "HELP", "STOP", "START")).toEqual([
+      "Help.",
+      "Bakery: bye.",
+      "Bakery: welcome back.",
+    ]);
+  });
+
   it("belongs to the address: erasing the contact or changing its number does not reset it", async () => {
     const { one, says, clock } = await opened();
     const { contact_id } = await says("STOP");

@@ -82,6 +82,7 @@ describe.each(hosts)("host policies on $name", ({ name, open }) => {
     });
     expect((await one.messages.preview(hello)).verdicts).toEqual([
       { policy: "consent", verdict: "allow" },
+      { policy: "quiet_hours", verdict: "allow" },
       { policy: "banned", verdict: "deny", code: "banned", message: "It is on our list." },
     ]);
     await one.start();

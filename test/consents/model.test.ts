@@ -175,7 +175,7 @@ describe.each(keptHere)("consent by $scope on $name", ({ name, open, scope }) =>
     const line = carrier({ receipts: "none" });
     const one = await started(open().connect(), {
       transports: [line],
-      consent: { scope, optOutText: confirmation },
+      consent: { scope, ...(scope === "account" ? {} : { optOutText: confirmation }) },
     });
     /** In commit order: opt-outs, opt-ins, and hand-overs to addresses with opt-outs. */
     const out = new Set<string>();
@@ -215,7 +215,10 @@ describe.each(keptHere)("consent by $scope on $name", ({ name, open, scope }) =>
       fc.asyncProperty(step, async (commands) => {
         line.calls.splice(0);
         handedOver.clear();
-        const { account } = await one.accounts.create({ name: "model" });
+        const { account } = await one.accounts.create({
+          name: "model",
+          opt_out_text: scope === "account" ? confirmation : null,
+        });
         const handle = one.account(account.id, { mode: "sandbox" });
         await handle.senders.create({
           address: senders[1],

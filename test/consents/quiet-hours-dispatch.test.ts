@@ -121,6 +121,66 @@ describe.each(lightStorages)("quiet hours on $name", ({ open }) => {
     expect((await one.messages.preview({ to, body: "Hello", ...later })).quiet_until).toBeNull();
   });
 
+  it("are those of the account, or else the engine's", async () => {
+    const { clock, one, end } = await opened();
+    await clock.advance(15 * minute);
+    const withHours = async (quiet_hours: { from: string; to: string } | null) => {
+      const { account } = await one.accounts.create({ name: "Own hours", quiet_hours });
+      return one.account(account.id);
+    };
+    const accounts = [
+      one.account(),
+      await withHours(null),
+      await withHours({ from: "20:00", to: "22:00" }),
+      await withHours({ from: "22:00", to: "08:00" }),
+      await withHours({ from: "00:00", to: "00:00" }),
+    ];
+    const ends = [end, end, end + 30 * minute, null, null].map((at) => at && iso(at));
+    const previews = await Promise.all(accounts.map(({ messages }) => messages.preview(ad)));
+    expect(previews.map(({ quiet_until }) => quiet_until)).toEqual(ends);
+    const sent = await Promise.all(
+      accounts.map(async ({ messages }) => ({ messages, id: (await messages.send(ad)).id })),
+    );
+    await clock.settle();
+    const now = await Promise.all(sent.map(({ messages, id }) => messages.get(id)));
+    expect(now.map(({ send_at }) => send_at)).toEqual(ends);
+    expect(now.map(({ status }) => status)).toEqual(
+      ends.map((at) => (at === null ? "delivered" : "scheduled")),
+    );
+  });
+
+  it("of an account need none of the engine, and a change applies when a message is next checked", async () => {
+    const { clock, one, evening, end, sent } = await opened({ quietHours: undefined });
+    const { account } = await one.accounts.create({ name: "Bakery", quiet_hours: quietHours });
+    const bakery = one.account(account.id);
+    const setHours = (from: string, to: string) =>
+      one.accounts.update(account.id, { quiet_hours: { from, to } });
+    await clock.advance(15 * minute);
+    const { id } = await bakery.messages.send({ ...ad, body: "Waits" });
+    await one.messages.send({ ...ad, body: "Does not wait" });
+    await clock.settle();
+    await setHours("22:00", "08:00");
+    // It keeps its time, although the account would not defer it any more.
+    await clock.advance(minute);
+    await bakery.messages.send({ ...ad, to: "+15005550102", body: "New" });
+    await clock.settle();
+    expect(await bakery.messages.get(id)).toMatchObject({ status: "scheduled", send_at: iso(end) });
+    await setHours("21:00", "21:45");
+    await clock.advance(end - clock.now());
+    expect(await bakery.messages.get(id)).toMatchObject({
+      status: "scheduled",
+      send_at: iso(end + 15 * minute),
+    });
+    await setHours("00:00", "00:00");
+    await bakery.messages.edit(id, { send_at: iso(clock.now()) });
+    await clock.settle();
+    expect(sent()).toEqual([
+      ["Does not wait", iso(evening + 15 * minute)],
+      ["New", iso(evening + 16 * minute)],
+      ["Waits", iso(end)],
+    ]);
+  });
+
   it("that begin between two attempts keep the attempt count", async () => {
     let tries = 0;
     const line = carrier({

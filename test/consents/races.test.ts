@@ -69,6 +69,16 @@ describe("a hand-over between its reads and its commit", () => {
     });
   });
 
+  it("waits if its account gets quiet hours", async () => {
+    const { one, two, comes, sent } = waiting();
+    const { id } = await two.messages.send({ to: phone, body: "Buy!", category: "marketing" });
+    const { account_id } = two.account().scope;
+    const quiet_hours = { from: "00:00", to: "23:59" };
+    await comes(() => two.accounts.update(account_id, { quiet_hours }));
+    expect(sent()).toEqual([]);
+    expect((await one.messages.get(id)).status).toBe("scheduled");
+  });
+
   it("fails if rows that a host policy has read change", async () => {
     const rule: Policy = {
       name: "rule",

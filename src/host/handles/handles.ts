@@ -149,7 +149,8 @@ export interface Accounts {
   /** Lists the accounts, newest first. The default account is last. */
   list(page?: PageQuery): PagePromise<Account>;
   /**
-   * Changes the name, the plan or the time zone of an account. Absent fields keep their value.
+   * Changes the name, the plan, the time zone, the texts or the quiet hours of an account. Absent
+   * fields keep their value.
    * @throws TidingsError `not_found` when there is no such account
    */
   update(id: string, changes: UpdateAccount, options?: CommandOptions): Promise<Account>;
@@ -186,7 +187,7 @@ export interface AccountHandle {
   /** Simulation tools. */
   readonly sandbox: Sandbox;
   /**
-   * Returns the account with its plan and limits.
+   * Returns the account with its plan, limits and settings.
    * @throws TidingsError `not_found` when there is no such account
    */
   get(): Promise<Account>;

@@ -127,7 +127,7 @@ export interface EngineOptions<Tx extends object | undefined = object | undefine
   readonly consent?: ConsentOptions | undefined;
   /**
    * The hours in which marketing messages wait, in the recipient's time zone, or the account's if
-   * that is unknown. By default there are none.
+   * that is unknown. An account can have its own `quiet_hours`. By default there are none.
    */
   readonly quietHours?: QuietHours | undefined;
   /**

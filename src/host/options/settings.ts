@@ -19,8 +19,10 @@ import {
   type Limits,
 } from "../../kernel/index.ts";
 import {
+  answerText,
   standardConsent,
   standardHistoryChunks,
+  timeOfDay,
   type ConsentSettings,
 } from "../../operations/index.ts";
 import {
@@ -64,9 +66,9 @@ export function settingsOf<Tx extends object | undefined>(
 const group = <S extends z.ZodRawShape>(shape: S) =>
   optionsObject(shape).prefault({} as z.input<z.ZodObject<S, z.core.$strict>>);
 
-const timeOfDay = option<string>(
+const timeOption = option<string>(
   'a time of day as "HH:MM"',
-  (value) => typeof value === "string" && /^([01]\d|2[0-3]):[0-5]\d$/.test(value),
+  (value) => timeOfDay.safeParse(value).success,
   { isQuoted: true },
 );
 
@@ -85,18 +87,13 @@ const policy = option<Policy>(
 
 const textToSend = option<string>(
   "a string of 1 to 1,600 characters",
-  (text) =>
-    typeof text === "string" &&
-    text.trim() !== "" &&
-    text.length <= 1_600 &&
-    text.isWellFormed() &&
-    !text.includes("\0"),
+  (text) => answerText.safeParse(text).success,
   {
     advice: (text) => {
       if (typeof text !== "string") return "";
       if (text.trim() === "") return " that is blank";
-      return text.length > 1_600
-        ? ` of ${text.length} characters`
+      return text.isWellFormed() && !text.includes("\0")
+        ? ` of ${[...text].length} characters`
         : " with NUL or half a surrogate pair";
     },
   },
@@ -257,7 +254,7 @@ const shape = {
     sessionHours: wholeOption(1, 720).default(24),
   }),
   consent,
-  quietHours: optionsObject({ from: timeOfDay, to: timeOfDay }, '{ from, to } as "HH:MM"')
+  quietHours: optionsObject({ from: timeOption, to: timeOption }, '{ from, to } as "HH:MM"')
     .nullable()
     .default(null),
   timeZone: option<string>(

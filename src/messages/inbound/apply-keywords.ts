@@ -1,3 +1,4 @@
+import { ownAccount } from "../../accounts/index.ts";
 import { keywordOf, suspectsOptOut } from "../../consents/index.ts";
 import {
   consentFor,
@@ -9,7 +10,7 @@ import {
 } from "../../contacts/index.ts";
 import { findConversation, isActive, type ConversationRow } from "../../conversations/index.ts";
 import type { MessageId } from "../../kernel/index.ts";
-import type { Services } from "../../operations/index.ts";
+import type { ConsentSettings, Services } from "../../operations/index.ts";
 import type { InboundMessage } from "../../ports/index.ts";
 import type { SenderRow } from "../../senders/index.ts";
 import type { Tx } from "../../store/index.ts";
@@ -56,7 +57,8 @@ export async function applyKeywords(
   if (keyword === null) return { keyword, suspected, answer: null };
   // An opted-out contact gets no help text: the opt-out confirmation was the last message.
   if (keyword === "help") {
-    return { keyword, suspected, answer: isOptedOut ? null : consent.helpText };
+    const answer = isOptedOut ? null : await answerOf(tx, consent, keyword);
+    return { keyword, suspected, answer };
   }
 
   const { isChanged } = await setConsent(tx, secret, {
@@ -71,11 +73,24 @@ export async function applyKeywords(
   if (!isChanged || isConfirmedByCarrier(services, sender)) {
     return { keyword, suspected, answer: null };
   }
-  return {
-    keyword,
-    suspected,
-    answer: keyword === "opt_out" ? consent.optOutText : consent.optInText,
-  };
+  return { keyword, suspected, answer: await answerOf(tx, consent, keyword) };
+}
+
+/** Returns the text of the automatic answer: the account's own, or else the engine's. */
+async function answerOf(
+  tx: Tx,
+  { optOutText, optInText, helpText }: ConsentSettings,
+  keyword: Keyword,
+): Promise<string | null> {
+  const account = await ownAccount(tx);
+  switch (keyword) {
+    case "opt_out":
+      return account?.opt_out_text ?? optOutText;
+    case "opt_in":
+      return account?.opt_in_text ?? optInText;
+    case "help":
+      return account?.help_text ?? helpText;
+  }
 }
 
 /**

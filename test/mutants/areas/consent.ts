@@ -75,4 +75,20 @@ export const consent = inArea("consent", [
     replace: "(latest === undefined || each.until < latest.until)",
     tests: ["test/consents/check-policies.test.ts"],
   },
+  {
+    name: "engine-text-wins",
+    sentence: "A contact of a tenant who texts STOP gets the text of all tenants.",
+    file: "src/messages/inbound/apply-keywords.ts",
+    find: "return account?.opt_out_text ?? optOutText;",
+    replace: "return optOutText;",
+    tests: ["test/consents/consent.test.ts"],
+  },
+  {
+    name: "quiet-hours-change-unnoticed",
+    sentence: "A marketing message goes out in quiet hours that a tenant has just set.",
+    file: "src/consents/check-policies.ts",
+    find: "    ownAccount(tx, { hold }),",
+    replace: "    ownAccount(tx),",
+    tests: ["test/consents/races.test.ts"],
+  },
 ]);
