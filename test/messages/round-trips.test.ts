@@ -171,6 +171,32 @@ it.each([
   },
 );
 
+it.each(embeddedStorages)(
+  "the account is read for a marketing message only, since its quiet hours apply to no other, on $name",
+  async ({ open }) => {
+    const { clock, started } = world();
+    const storage = open().connect();
+    let reads = 0;
+    const listed = withGroups(storage, {
+      read(lookups, group) {
+        reads += lookups.filter(({ index }) => index.collection.name === "accounts").length;
+        return group.read(lookups);
+      },
+    });
+    const quietHours = { from: "00:00", to: "00:00" };
+    const one = await started(listed, { transports: [carrier()], quietHours });
+    const readsOf = async (category: "transactional" | "marketing"): Promise<number> => {
+      reads = 0;
+      await one.messages.send({ to: "+15005550001", body: "Hello", category });
+      await clock.settle();
+      return reads;
+    };
+    await readsOf("transactional");
+    expect(await readsOf("transactional")).toBe(0);
+    expect(await readsOf("marketing")).toBeGreaterThan(0);
+  },
+);
+
 const receipts = { timeout_ms: 3_600_000, lookups_ms: [] };
 
 it.each(
