@@ -1,12 +1,6 @@
-import {
-  booleanOption,
-  hasMethods,
-  option,
-  optionsObject,
-  parseOptions,
-} from "../../../src/kernel/index.ts";
+import { booleanOption, option, optionsObject, parseOptions } from "../../../src/kernel/index.ts";
 import type { StoragePort } from "../../../src/ports/index.ts";
-import type { PostgresClient, PostgresPool } from "./connections/driver.ts";
+import { isPool, type PostgresClient, type PostgresPool } from "./connections/driver.ts";
 import { Names } from "./names.ts";
 import { PostgresStorage } from "./storage.ts";
 
@@ -39,10 +33,6 @@ export interface PostgresOptions<Client extends PostgresClient = PostgresClient>
    */
   readonly migrate?: boolean | undefined;
 }
-
-/** A `Client` of `pg` has `connect` too. Only a client escapes identifiers. */
-const isPool = (given: unknown): boolean =>
-  hasMethods(given, "connect") && !hasMethods(given, "escapeIdentifier");
 
 const optionsSchema = optionsObject(
   {

@@ -2,6 +2,7 @@
  * What this adapter needs of a driver for PostgreSQL. `pg` provides all of it. What is optional
  * makes the storage faster or its errors more precise.
  */
+import { hasMethods } from "../../../../src/kernel/index.ts";
 
 /**
  * A connection pool, as this adapter uses it. A `Pool` of `pg` has this shape
@@ -88,6 +89,14 @@ export function isClient(value: unknown): value is PostgresClient {
     "query" in value &&
     typeof value.query === "function"
   );
+}
+
+/**
+ * Whether a value has the shape of a pool. A `Client` of `pg` has `connect` too. Only a client
+ * escapes identifiers.
+ */
+export function isPool(value: unknown): boolean {
+  return hasMethods(value, "connect") && !hasMethods(value, "escapeIdentifier");
 }
 
 /** Whether a client has events. */

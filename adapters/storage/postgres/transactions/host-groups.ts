@@ -3,7 +3,7 @@ import { StorageConflict, type Group, type Write } from "../../../../src/ports/i
 import type { OpenTransactions } from "../../open-transactions.ts";
 import { endedEarly, invalidHandle } from "../../transaction-errors.ts";
 import { Connection } from "../connections/connection.ts";
-import { isClient, type PostgresClient } from "../connections/driver.ts";
+import { isClient, isPool, type PostgresClient } from "../connections/driver.ts";
 import { transactionStatus } from "../connections/pg-internals.ts";
 import { unprepared, type Result, type Statement } from "../connections/statement.ts";
 import { againIfDiscarded } from "../connections/transaction-control.ts";
@@ -71,6 +71,12 @@ export class HostGroups {
     if (!isClient(handle)) {
       throw invalidHandle(
         `expected a client of the database with an open transaction, got ${describe(handle)}`,
+      );
+    }
+    // Each statement of a pool can run on another connection.
+    if (isPool(handle)) {
+      throw invalidHandle(
+        "expected a client with an open transaction, got a pool: take a client with pool.connect()",
       );
     }
     const status = transactionStatus(handle);

@@ -72,12 +72,13 @@ describe("a transaction of the host application", () => {
     expect(await allIds(one)).toEqual(["a", "b"]);
   });
 
-  it("that cannot be joined is refused with the reason: no client, no transaction, a failed one, another database", async () => {
+  it("that cannot be joined is refused with the reason: no client, a pool, no transaction, a failed one, another database", async () => {
     const [where, elsewhere] = [await database(), await database()];
     const port = await opened(where);
     const host = await client(where);
     expect(() => port.host({})).toThrow(/expected a client of the database.*got an object/);
     expect(() => port.host(undefined)).toThrow(/got undefined/);
+    expect(() => port.host(where.pool())).toThrow(/got a pool.*pool\.connect\(\)/);
     expect(() => port.host(host)).toThrow(/open transaction.*BEGIN/);
     // Where the driver cannot tell, the first write finds out.
     const blind = { query: host.query.bind(host) };
