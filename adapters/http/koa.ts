@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Mountable } from "../../src/api/index.ts";
 import { checkMount, type MountOptions } from "./mount.ts";
 import { NodeRequest } from "./node-request.ts";
-import { closesTooEarly, send } from "./node-response.ts";
+import { breakOff, closesTooEarly, send } from "./node-response.ts";
 import { isOwnPath, originForm, stripBasePath } from "./paths.ts";
 import { earlierResponsesSent, mustWait } from "./pipelining.ts";
 
@@ -79,7 +79,7 @@ export function koaHandler(
     // Koa would read ahead of a slow client, leave the socket open after a failure, and close it
     // before the client has sent all of its request.
     context.respond = false;
-    await send(response, context.res).catch(() => context.res.destroy());
+    await send(response, context.res).catch(() => breakOff(context.res));
   };
 }
 

@@ -1,5 +1,6 @@
-/** Requests of `node:http` in the form that the API handler takes. */
+/** Requests of `node:http` and `node:http2` in the form that the API handler takes. */
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import type { ApiBody, ApiRequest } from "../../src/api/index.ts";
 import {
   bodyEndedEarly,
@@ -29,7 +30,7 @@ interface FrameworkRequest {
   readonly original: unknown;
 }
 
-/** A request of `node:http`. */
+/** A request of `node:http`, or of the compatibility API of `node:http2`. */
 export class NodeRequest implements ApiRequest {
   readonly method: string;
   readonly url: string;
@@ -52,7 +53,7 @@ export class NodeRequest implements ApiRequest {
     this.url = url;
     [this.path, this.query] = pathAndQuery(target);
     this.basePath = basePath;
-    this.headers = message.rawHeaders;
+    this.headers = headersOf(message);
     this.original = original;
     this.#message = message;
     this.#response = response;
@@ -67,7 +68,7 @@ export class NodeRequest implements ApiRequest {
     if (this.#disconnected === undefined) {
       const disconnected = new AbortController();
       this.#disconnected = disconnected;
-      if (this.#response.closed) disconnected.abort();
+      if (isOver(this.#response)) disconnected.abort();
       else this.#response.once("close", () => disconnected.abort());
     }
     return this.#disconnected.signal;
@@ -89,6 +90,7 @@ export class NodeRequest implements ApiRequest {
     // bytes are gone.
     if (!this.#message.readableDidRead) {
       const bytes = readArrived(this.#message, limit) ?? (await readAll(this.#message, limit));
+      if (isBrokenOff(this.#message)) throw bodyEndedEarly();
       return { kind: "bytes", bytes };
     }
     const bytes = bytesOf(this.#parsed.rawBody) ?? bytesOf(this.#parsed.body);
@@ -97,6 +99,34 @@ export class NodeRequest implements ApiRequest {
     if (this.#parsed.refusal !== undefined) throw this.#parsed.refusal;
     throw bodyWasRead();
   }
+}
+
+/**
+ * Whether a response is sent or its connection is gone. A response of `node:http2` cannot say it
+ * itself, although its type is that of `node:http` here.
+ */
+export function isOver(response: ServerResponse | Http2ServerResponse): boolean {
+  return "stream" in response ? response.stream.destroyed : response.destroyed;
+}
+
+/** Whether a client broke off a request of HTTP/2. Its body ends then, like a whole one. */
+function isBrokenOff(message: IncomingMessage | Http2ServerRequest): boolean {
+  return "stream" in message && message.aborted;
+}
+
+/**
+ * Returns the headers as HTTP/1.1 has them: the authority of an HTTP/2 request is its host (RFC
+ * 9113, section 8.3.1).
+ */
+function headersOf(message: IncomingMessage | Http2ServerRequest): readonly string[] {
+  const { rawHeaders } = message;
+  if (!("stream" in message)) return rawHeaders;
+  const headers = ["Host", message.authority];
+  for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
+    const [name = "", value = ""] = rawHeaders.slice(i, i + 2);
+    if (name !== "host" && !name.startsWith(":")) headers.push(name, value);
+  }
+  return headers;
 }
 
 const bodyWasRead = (): TidingsError =>
@@ -115,6 +145,7 @@ async function* chunksOf(message: IncomingMessage): AsyncGenerator<Uint8Array, v
     for await (const chunk of message.iterator({ destroyOnReturn: false })) {
       yield chunk as Uint8Array;
     }
+    if (isBrokenOff(message)) throw bodyEndedEarly();
   } catch {
     throw bodyEndedEarly();
   } finally {

@@ -1,13 +1,13 @@
-/** Writes the API handler's responses to those of `node:http`. */
+/** Writes the API handler's responses to those of `node:http` and `node:http2`. */
 import type { ServerResponse } from "node:http";
+import type { Http2ServerResponse } from "node:http2";
 import type { ApiHandler, ApiRequest, ApiResponse } from "../../src/api/index.ts";
-import { discardRest } from "./node-request.ts";
+import { discardRest, isOver } from "./node-request.ts";
 import { earlierResponsesSent, mustWait } from "./pipelining.ts";
 
 /**
  * Handles a request when the responses before it on its connection are sent, and writes the
- * response. Never rejects: a failure half-way destroys the socket, so that the client does not take
- * a part of the response for all of it.
+ * response. Never rejects: a failure half-way breaks the response off.
  */
 export async function respond(
   api: ApiHandler,
@@ -18,8 +18,18 @@ export async function respond(
     if (mustWait(response) && !(await earlierResponsesSent(response))) return;
     await send(await api.handle(request), response);
   } catch {
-    response.destroy();
+    breakOff(response);
   }
+}
+
+/** `INTERNAL_ERROR` (RFC 9113, section 7). */
+const internalError = 2;
+
+/** Ends a response half-way, so that the client does not take a part of it for all of it. */
+export function breakOff(response: ServerResponse | Http2ServerResponse): void {
+  // To destroy a stream of HTTP/2 without an error looks like its end to some clients.
+  if ("stream" in response) response.stream.close(internalError);
+  else response.destroy();
 }
 
 /** Writes a response, and resolves when its last chunk is written. */
@@ -27,8 +37,7 @@ export async function send(
   { status, headers, body, cutOff }: ApiResponse,
   response: ServerResponse,
 ): Promise<void> {
-  const destroy = (): unknown => response.destroy();
-  cutOff?.addEventListener("abort", destroy, { once: true });
+  cutOff?.addEventListener("abort", () => breakOff(response), { once: true });
   if (body === null) {
     await end(response.writeHead(status, headers));
   } else if (typeof body === "string" || body instanceof Uint8Array) {
@@ -59,7 +68,8 @@ async function end(response: ServerResponse, body?: string | Uint8Array): Promis
 
 /**
  * Whether the end of a response closes the connection while the client still sends its request. The
- * client would then lose what it has not received of the response (RFC 9112, section 9.6).
+ * client would then lose what it has not received of the response (RFC 9112, section 9.6). A stream
+ * of HTTP/2 always ends with its response.
  */
 export function closesTooEarly({ shouldKeepAlive, req }: ServerResponse): boolean {
   return !shouldKeepAlive && !req.complete;
@@ -67,7 +77,7 @@ export function closesTooEarly({ shouldKeepAlive, req }: ServerResponse): boolea
 
 async function writeChunks(chunks: AsyncIterable<string>, response: ServerResponse): Promise<void> {
   for await (const chunk of chunks) {
-    if (response.destroyed) return;
+    if (isOver(response)) return;
     if (!response.write(chunk)) await drain(response);
   }
   await end(response);
@@ -81,6 +91,6 @@ function drain(response: ServerResponse): Promise<void> {
       resolve();
     };
     response.on("drain", done).on("close", done);
-    if (response.destroyed) done();
+    if (isOver(response)) done();
   });
 }
