@@ -265,3 +265,31 @@ test("what is typed on a phone is there again after a look at another page", asy
   await field.waitFor();
   expect(await field.inputValue()).toBe("Are you open tomor");
 });
+
+test("the key of the search leads to it, and stays the browser's on a page without one", async ({
+  skip,
+}) => {
+  const { url, page } = await openConsole(skip);
+  const show = async (place: string, heading: string): Promise<void> => {
+    await page.goto(`${url}${place}`);
+    await page.getByRole("heading", { name: heading, level: 1 }).waitFor();
+  };
+  await page.addInitScript(
+    `addEventListener("keydown", (event) => { document.title = String(event.defaultPrevented); });`,
+  );
+  const press = async (): Promise<string> => {
+    await page.keyboard.press("/");
+    return page.title();
+  };
+  for (const [place, heading] of [
+    ["#/messages", "Messages"],
+    ["#/access/consent", "Access"],
+  ] as const) {
+    await show(place, heading);
+    await page.locator("input[type=search]").waitFor();
+    expect(await press()).toBe("true");
+    await page.locator("input[type=search]:focus").waitFor();
+  }
+  await show("#/webhooks", "Webhooks");
+  expect(await press()).toBe("false");
+});

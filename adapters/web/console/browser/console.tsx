@@ -89,22 +89,20 @@ function firstPart(): string {
   return isUsable ? "phones" : "overview";
 }
 
-const search = "input[type=search]" as "input";
-
 /** The console. Its place is `#/<part>/…`. */
 export function Console(): JSX.Element {
   const [hasRequests, showRequests] = useState(false);
   const main = useRef<HTMLElement>(null);
   useEffect(follow, []);
   useShortcutHelp();
-  useShortcuts(t("pages"), [
-    ...parts.map(({ id, name }, index) => ({
+  useShortcuts(
+    t("pages"),
+    parts.map(({ id, name }, index) => ({
       key: String(index + 1),
       label: t("goTo", { page: name() }),
       run: () => go(linkTo([id])),
     })),
-    { key: "/", label: t("keyFilter"), run: () => main.current?.querySelector(search)?.focus() },
-  ]);
+  );
   const [asked = firstPart()] = place.value.path;
   const part = parts.find(({ id }) => id === asked);
   const path = place.value.path.join("/");

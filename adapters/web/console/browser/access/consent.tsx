@@ -14,10 +14,10 @@ import {
   placeNow,
   Resource,
   shownAddress,
-  TextField,
 } from "../../../shared/browser/index.ts";
 import { useCoalesced, useLive } from "../live.ts";
 import { Card } from "../parts/layout.tsx";
+import { SearchField } from "../parts/search-field.tsx";
 import { t } from "../texts.ts";
 import { ConsentsOf } from "./consents-of.tsx";
 
@@ -68,9 +68,8 @@ export function ConsentTab(): JSX.Element {
   return (
     <div class="consent">
       <Card title={t("consentFind")}>
-        <TextField
+        <SearchField
           label={t("consentSearch")}
-          type="search"
           placeholder={t("consentSearchHint")}
           value={search}
           onChange={setSearch}

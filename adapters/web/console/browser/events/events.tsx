@@ -14,12 +14,12 @@ import {
   Select,
   Skeleton,
   streamState,
-  TextField,
   useShortcuts,
   VirtualList,
 } from "../../../shared/browser/index.ts";
 import { useLive } from "../live.ts";
 import { PageView } from "../parts/layout.tsx";
+import { SearchField } from "../parts/search-field.tsx";
 import { apiDocument, eventTypes, loadDocument } from "../reference/document.ts";
 import { t } from "../texts.ts";
 import { EventDetail } from "./event-detail.tsx";
@@ -63,9 +63,8 @@ export function EventsPage(): JSX.Element {
               ]}
               onChange={(chosen) => go(linkTo(["events"], { type: chosen }), true)}
             />
-            <TextField
+            <SearchField
               label={t("filterWords")}
-              type="search"
               placeholder={t("filterWordsHint")}
               value={words}
               onChange={setWords}

@@ -8,9 +8,9 @@ import {
   linkTo,
   placeNow,
   Select,
-  TextField,
   timeNow,
 } from "../../../shared/browser/index.ts";
+import { SearchField } from "../parts/search-field.tsx";
 import { t } from "../texts.ts";
 import { shownStatus, statusNames } from "../words.ts";
 
@@ -94,9 +94,8 @@ export function MessageFilters({ filters }: { readonly filters: Filters }): JSX.
         ]}
         onChange={(value) => set("created_after", value)}
       />
-      <TextField
+      <SearchField
         label={t("filterTo")}
-        type="search"
         placeholder="+15005550001"
         value={typed ?? filters.to ?? ""}
         onChange={setTyped}

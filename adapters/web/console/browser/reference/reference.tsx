@@ -1,8 +1,9 @@
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { EmptyState, linkTo, LoadState, place, TextField } from "../../../shared/browser/index.ts";
+import { EmptyState, linkTo, LoadState, place } from "../../../shared/browser/index.ts";
 import { PageView } from "../parts/layout.tsx";
 import { Method } from "../parts/requests.tsx";
+import { SearchField } from "../parts/search-field.tsx";
 import { t } from "../texts.ts";
 import { apiDocument, loadDocument, type ApiDocument, type Operation } from "./document.ts";
 import { OperationView } from "./operation.tsx";
@@ -51,9 +52,8 @@ export function ReferencePage(): JSX.Element {
       <div class={open === undefined ? "panes panes-reference" : "panes panes-reference has-open"}>
         <nav class="pane pane-list" aria-label={t("endpoints")}>
           <div class="filters">
-            <TextField
+            <SearchField
               label={t("endpointsFind")}
-              type="search"
               placeholder={t("endpointsFindHint")}
               value={words}
               onChange={setWords}

@@ -21,7 +21,7 @@ import { Table } from "../parts/table.tsx";
 import { Copied, Figure, When } from "../parts/values.tsx";
 import { t } from "../texts.ts";
 import { useDeliveries } from "./follow.ts";
-import { deliveryName, DeliveryStatus, Response, problemOf, WebhookStatus } from "./states.tsx";
+import { deliveryName, DeliveryStatus, problemOf, Response, WebhookStatus } from "./states.tsx";
 import { WebhookActions } from "./webhook-actions.tsx";
 
 const statuses = ["pending", "succeeded", "failed", "parked", "canceled"] as const;
