@@ -238,3 +238,40 @@ test("the list goes on where the browser grants notifications and then shows non
   expect(streams).toBe(1);
   expect(faults).toEqual([]);
 });
+
+test("a notification leads to its conversation, unless a dialog has what a person entered", async ({
+  skip,
+}) => {
+  const { shop, url, page, faults } = await inbox(skip);
+  const [from, other] = ["+14155550100", "+14155550101"];
+  const { conversation_id: open } = await shop.sandbox.inbound({ from, body: "Hello?" });
+  const { conversation_id: next } = await shop.sandbox.inbound({ from: other, body: "Hi" });
+  await page.addInitScript(`
+    localStorage.setItem("tidings:notifications", "on");
+    window.Notification = class extends EventTarget {
+      static permission = "granted";
+      constructor() { super(); window.shown = this; }
+      close() {}
+    };
+    Object.defineProperty(document, "visibilityState", { get: () => "hidden" });
+  `);
+  await page.goto(`${url}#/all/${open}`);
+  await page.getByRole("button", { name: "More actions" }).click();
+  await page.getByRole("menuitem", { name: "Hand off to people" }).click();
+  const dialog = page.getByRole("dialog", { name: "Hand off to people" });
+  const reason = dialog.getByRole("textbox", { name: "Reason" });
+  await reason.fill("It is urgent.");
+  await shop.sandbox.inbound({ from: other, body: "Are you there?" });
+  const click = (): Promise<void> =>
+    page.evaluate(`window.shown.dispatchEvent(new Event("click"))`);
+  await page.waitForFunction("window.shown");
+  await click();
+  await dialog.getByRole("button", { name: "Keep editing" }).click();
+  expect(await reason.inputValue()).toBe("It is urgent.");
+  expect(page.url()).toContain(open);
+  await click();
+  await dialog.getByRole("button", { name: "Discard" }).click();
+  await page.waitForURL(`**/*#/all/${next}`);
+  await dialog.waitFor({ state: "detached" });
+  expect(faults).toEqual([]);
+});

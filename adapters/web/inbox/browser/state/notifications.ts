@@ -1,6 +1,6 @@
 /** Desktop notifications, if the person turned them on. */
 import { signal } from "@preact/signals";
-import { firstCharacters, go, linkTo, recall, remember } from "../../../shared/browser/index.ts";
+import { firstCharacters, linkTo, recall, remember } from "../../../shared/browser/index.ts";
 
 const setting = "notifications";
 
@@ -40,7 +40,8 @@ export function notify(message: {
     const shown = new Notification(message.name, options);
     shown.addEventListener("click", () => {
       window.focus();
-      go(linkTo(["all", message.id]));
+      // As a link does, so that a dialog asks before it discards what the person entered.
+      location.hash = linkTo(["all", message.id]);
       shown.close();
     });
   } catch {
