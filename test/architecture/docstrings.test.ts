@@ -3,6 +3,7 @@ import { beforeAll, expect, test, vi } from "vitest";
 import { withProject } from "../../build-descriptions.ts";
 import { entries } from "../../tsup.config.ts";
 import { compilerEnvironment } from "../support/compile.ts";
+import { newerThan } from "./oldest-node.ts";
 import {
   exportedNames,
   publicNames,
@@ -15,6 +16,7 @@ import { schemaDifferences } from "./schema-docs.ts";
 let names: readonly PublicName[] = [];
 let exported: readonly ExportedName[] = [];
 let differences: readonly string[] = [];
+let newer: readonly string[] = [];
 
 // To compile the product takes longer than to look at it.
 beforeAll(async () => {
@@ -23,6 +25,7 @@ beforeAll(async () => {
     names = publicNames(project);
     exported = exportedNames(project);
     differences = await schemaDifferences(project);
+    newer = newerThan([22, 16], project);
   });
   vi.unstubAllEnvs();
 });
@@ -55,4 +58,16 @@ test("each function and constant that an entry declares is there at run time, to
     missing.push(...values.flatMap(({ name }) => (name in module ? [] : [`${entry} ${name}`])));
   }
   expect(missing).toEqual([]);
+});
+
+// The tests run on a newer Node, where everything is there.
+test("the product uses nothing that Node 22.16, the oldest supported version, lacks", () => {
+  // Node 22.16 has these, too. Its documentation says so, but the declarations do not.
+  const there = [
+    "adapters/cli/database/sqlite.ts timeout",
+    "adapters/storage/sqlite/connections/connection.ts location",
+    "adapters/storage/sqlite/connections/connection.ts setReturnArrays",
+    "adapters/storage/sqlite/transactions/host-groups.ts isTransaction",
+  ];
+  expect(newer).toEqual(there);
 });
