@@ -16,6 +16,8 @@ const crashes = [
 // On PostgreSQL, a single kill takes more than twice as long as two on SQLite.
 test.each(cases(crashes, ({ name }) => name === "sqlite"))(
   "after kill -9 of $processes no acknowledged message is lost and nothing is done twice",
+  // Each of its steps has a deadline, whose error names the step.
+  { timeout: 900_000 },
   async ({ name, cut, kills }) => {
     await using storage = await crashedStorage(name);
     const { lost, duplicated, violations, acknowledged } = await crash({

@@ -18,7 +18,7 @@ export async function newContext(skip: TestContext["skip"]): Promise<BrowserCont
   const browser = await chromium(skip);
   const context = await browser.newContext();
   // It only ends what hangs. A wait may take long on a slow machine.
-  context.setDefaultTimeout(120_000);
+  context.setDefaultTimeout(60_000);
   keepIntercepting(context);
   return context;
 }
