@@ -24,7 +24,7 @@ export interface Act {
   readonly by: "model" | "host";
 }
 
-/** Settles the calls of the run that an earlier turn left under way. */
+/** Makes the calls that a person has approved, or that an earlier turn left under way. */
 interface Settle {
   readonly do: "settle";
 }
@@ -95,7 +95,8 @@ export function* act(
 }
 
 /**
- * Settles the calls that an earlier turn left under way. Returns those that failed.
+ * Makes the calls of the run that a person has approved, or that an earlier turn left under way.
+ * Returns those that failed.
  * @throws TypeError if the result is of another move, a bug of the caller
  */
 export function* settle(): TurnMoves<readonly ActionCall[]> {

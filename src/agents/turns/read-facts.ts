@@ -84,7 +84,6 @@ export async function readFacts(
     request: run.request,
     isResumed: run.resumed,
     isAwaited: pausingRun?.id === run.id,
-    approved: run.calls.filter(({ status }) => status === "approved"),
     isPaused: waitsForApproval || (question !== undefined && isUnsent(question)),
     now,
   };

@@ -119,8 +119,6 @@ export interface TurnFacts {
   readonly isResumed: boolean;
   /** Whether the conversation's playbook has waited for this run. */
   readonly isAwaited: boolean;
-  /** Approved calls that have not been made yet. */
-  readonly approved: readonly { readonly action: string; readonly input: Json }[];
   /**
    * Whether a playbook waits for an approval, or for its question to be sent. Messages in the
    * meantime do not answer the playbook.

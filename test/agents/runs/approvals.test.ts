@@ -162,6 +162,49 @@ describe("an approval", () => {
     expect(paid).toHaveLength(1);
   });
 
+  test("of a call that the model asked for before it started a playbook is used, though the playbook waits for another", async () => {
+    const paid: string[] = [];
+    const made = await agency(memory(), {
+      actions: [payOut(paid)],
+      playbooks: [{ ...refund, trigger: {}, steps: [...refund.steps] }],
+      model: (turn, context) => {
+        const [playbook] = turn.calls.length === 0 ? [] : turn.playbooks;
+        return playbook === undefined ? payer(turn, context) : { playbook_id: playbook.id };
+      },
+    });
+    await made.ask("Pay me five, and seven for the refund");
+    const id = await awaitingRunId(made);
+    for (const call_id of [`${id}.1`, `${id}.2`]) {
+      await made.engine.agents.approve(made.agent.id, id, { decision: "approve", call_id });
+      await made.pass();
+      expect(paid.at(-1)).toBe(call_id);
+    }
+    expect(paid).toHaveLength(2);
+    expect(await made.replies()).toEqual(["Let me see.", "You got 7 back."]);
+  });
+
+  test("of a call that then fails hands off, if a rule says so", async () => {
+    const broken = actionOf({
+      name: "pay_out",
+      risk: "approval",
+      execute: () => Promise.reject(new Error("The bank is closed.")),
+    });
+    const made = await agency(memory(), {
+      actions: [broken],
+      model: payer,
+      agent: { handoff: { rules: [{ on: "action_failure" }], message: "A colleague helps." } },
+    });
+    await made.ask("Pay me");
+    const id = await awaitingRunId(made);
+    await made.engine.agents.approve(made.agent.id, id, { decision: "approve" });
+    await made.pass();
+    expect(await made.replies()).toEqual(["awaiting_approval", "A colleague helps."]);
+    expect(await made.engine.agents.run(made.agent.id, id)).toMatchObject({
+      status: "handed_off",
+      result: { rule: "action_failure", reason: "pay_out failed." },
+    });
+  });
+
   test("that a playbook waits for lets the model call no actions meanwhile", async () => {
     const paid: string[] = [];
     const made = await agency(memory(), {

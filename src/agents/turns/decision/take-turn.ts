@@ -91,18 +91,14 @@ function playRequested(
 /**
  * Continues after a decision about an action. A playbook repeats its step, and a model gets the
  * outcome. An approved action runs even if the agent no longer lists it, or if its playbook has
- * ended in the meantime.
+ * ended in the meantime: at the latest at the end of the turn.
  */
 function* resume(facts: TurnFacts): TurnMoves<Stage> {
   if (facts.isAwaited) return playOn(facts.session.frames, null);
-  const errors: string[] = [];
-  for (const { action, input } of facts.approved) {
-    const outcome = yield* act(action, input);
-    if (outcome.status === "failed") errors.push(outcome.error);
-  }
   if (facts.request === null) return askModelNext;
-  for (const { error } of yield* settle()) errors.push(error ?? "failed");
   // No contact waits for a reply to a triggered run.
-  const [error] = errors;
-  return error === undefined ? endSilently(facts, null) : endFailed(facts, error);
+  const [failed] = yield* settle();
+  return failed === undefined
+    ? endSilently(facts, null)
+    : endFailed(facts, failed.error ?? "failed");
 }

@@ -111,21 +111,25 @@ export class ActionCalls {
   }
 
   /**
-   * Settles the calls that an earlier turn of the run left under way when its engine stopped: makes
-   * them again under the same key, or records that the outcome is unknown. Returns these calls.
-   * Undefined in the same cases as for `make`. The calls do not count as used, because a playbook
-   * that repeats its step needs their outcome.
+   * The calls that are made even if nothing asks for them again: those that a person has approved,
+   * and those that an earlier turn of the run left under way when its engine stopped.
    */
-  async settle(): Promise<readonly ActionCall[] | undefined> {
-    const settled: ActionCall[] = [];
-    for (const call of this.#all.filter(({ status }) => status === "pending")) {
-      // The call was allowed when it was recorded.
-      const made = await this.#makeIfAllowed(call, call, "host");
-      if (made === undefined) return undefined;
-      this.#all = withCall(this.#all, made);
-      settled.push(made);
-    }
-    return settled;
+  get unsettled(): readonly ActionCall[] {
+    return this.#all.filter(({ status }) => status === "approved" || status === "pending");
+  }
+
+  /**
+   * Makes such a call under its key, or records that its outcome is unknown. Undefined in the same
+   * cases as for `make`. A call that was under way does not count as used, because the model or the
+   * playbook repeats it.
+   */
+  async settle(earlier: ActionCall): Promise<ActionCall | undefined> {
+    if (earlier.status === "approved") this.#used.add(earlier.id);
+    const call = { ...earlier, status: "pending" } as const;
+    // The call was allowed when it was recorded.
+    const made = await this.#makeIfAllowed(call, earlier, "host");
+    if (made !== undefined) this.#all = withCall(this.#all, made);
+    return made;
   }
 
   /**

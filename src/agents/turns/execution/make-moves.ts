@@ -10,6 +10,7 @@ import {
 import type { AgentSettings } from "../../agent-runtime.ts";
 import type { Act, ModelResult, Move, MoveResult, Permissions, Think } from "../../moves.ts";
 import { outcomeOf } from "../../runs/call-rules.ts";
+import type { ActionCall } from "../../runs/types.ts";
 import type { AgentDefinition } from "../../types.ts";
 import { sendableText } from "../decision/guardrails.ts";
 import { takeTurn } from "../decision/take-turn.ts";
@@ -195,10 +196,15 @@ export class MoveMaker {
   }
 
   async #settle(): Promise<MoveResult | undefined> {
-    const started_at = this.#options.runtime.clock.now();
-    const calls = await this.#calls.settle();
-    for (const call of calls ?? []) this.#steps.add(actionStep(call, started_at));
-    return calls && { done: "settled", calls };
+    const calls: ActionCall[] = [];
+    for (const unsettled of this.#calls.unsettled) {
+      const started_at = this.#options.runtime.clock.now();
+      const call = await this.#calls.settle(unsettled);
+      if (call === undefined) return undefined;
+      this.#steps.add(actionStep(call, started_at));
+      calls.push(call);
+    }
+    return { done: "settled", calls };
   }
 
   /**

@@ -46,7 +46,6 @@ function factsWith(more: Partial<TurnFacts>): TurnFacts {
     request: null,
     isResumed: false,
     isAwaited: false,
-    approved: [],
     isPaused: false,
     now,
     ...more,
