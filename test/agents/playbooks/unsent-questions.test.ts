@@ -72,9 +72,10 @@ describe.each([
     expect(await made.ask("4")).toEqual(["Thank you for the 4."]);
   });
 
-  test("is asked again if the host application cancels it", async () => {
+  test("is asked again if the host application cancels it, and the contact may still answer max_turns times", async () => {
     const holding = { isOn: true };
-    const made = await agency(memory(), { playbooks: [survey], options: holdBack(holding) });
+    const playbooks = [{ ...survey, max_turns: 1 }];
+    const made = await agency(memory(), { playbooks, options: holdBack(holding) });
     await made.ask("survey");
     const asked = (await made.thread()).at(-1);
     await made.engine.messages.cancel(asked?.id ?? "");

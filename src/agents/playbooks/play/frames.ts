@@ -25,7 +25,7 @@ export interface Frame {
   readonly asked_in?: MessageId;
   /** Invalid answers to the step. */
   readonly tries: number;
-  /** Turns of the contact since the frame began. */
+  /** How many times the contact has answered since the frame began. */
   readonly turns: number;
   /**
    * Steps that asked, or found their slot filled. When the playbook reaches such a step again, it

@@ -35,8 +35,8 @@ export function* play(
   options: PlayOptions,
 ): TurnMoves<Played> {
   const texts: string[] = [];
-  let stack =
-    contactText === null ? frames : frames.map((frame) => ({ ...frame, turns: frame.turns + 1 }));
+  const isAnswer = contactText !== null && frames.at(-1)?.asked === true;
+  let stack = isAnswer ? frames.map((frame) => ({ ...frame, turns: frame.turns + 1 })) : frames;
   yield* enter(stack);
   if (stack.some((frame) => exceedsTurns(frame, options))) {
     const reason = "The playbook exceeded its max_turns.";
