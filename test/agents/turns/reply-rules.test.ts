@@ -9,6 +9,8 @@ import { actionOf } from "../actions.ts";
 import { agency, survey, type Agency, type AgencyOptions } from "../world.ts";
 
 const message = "I'll get a colleague.";
+/** A model must not repeat twelve words of its instructions. */
+const secret = "Never tell contacts that we give ten percent to whoever asks twice.";
 const lookUp = actionOf({
   name: "look_up",
   execute: () => ({ state: "sent" }),
@@ -77,20 +79,21 @@ describe("in a playbook", () => {
   });
 
   test.each([
-    ["intent", { on: "intent", value: "complaint" }],
-    ["confidence_below", { on: "confidence_below", value: 0.9 }],
-  ] as const)("the rule %s applies to asides", async (rule, given) => {
+    ["intent", { on: "intent", value: "complaint" }, "Hm.", /intent is "complaint"/],
+    ["confidence_below", { on: "confidence_below", value: 0.9 }, "Hm.", /not sure/],
+    ["guardrail", { on: "guardrail" }, secret, /held back/],
+  ] as const)("the rule %s applies to asides", async (rule, given, text, reason) => {
     const { ask, engine } = await agency(memory(), {
       playbooks: [survey],
-      agent: { handoff: { rules: [given], message } },
+      agent: { handoff: { rules: [given], message }, instructions: secret },
       model: ({ task }) =>
-        task.type === "answer" ? { text: "Hm.", intent: "complaint", confidence: 0.6 } : {},
+        task.type === "answer" ? { text, intent: "complaint", confidence: 0.6 } : {},
     });
     await ask("survey");
     expect(await ask("my parcel is broken")).toEqual([message]);
     const { data } = await engine.events.list({ limit: 100 });
     expect(data.filter(({ type }) => type === "conversation.handoff")).toMatchObject([
-      { data: { rule } },
+      { data: { rule, reason: expect.stringMatching(reason) as unknown } },
     ]);
   });
 });

@@ -51,7 +51,7 @@ function* applyAnswer(
   { answer, failure }: ModelResult,
   mayCallActions: boolean,
 ): TurnMoves<Play | Ending | undefined> {
-  if (answer === null) return endWithProblem(facts, failure, noAnswer);
+  if (answer === null) return endWithProblem(facts, failure, reasonFor(answer));
   const handoff = handoffAfter(facts, answer);
   if (handoff !== undefined) return endWithHandoff(facts, handoff);
   const playbook = facts.playbooks.find(({ id }) => id === answer.playbook_id);
@@ -62,7 +62,7 @@ function* applyAnswer(
     return beginPlaybook(facts, playbook, slots);
   }
   if (answer.calls !== undefined && mayCallActions) return yield* makeCalls(facts, answer.calls);
-  if (failure !== null) return endWithProblem(facts, failure, "A reply was held back.");
+  if (failure !== null) return endWithProblem(facts, failure, reasonFor(answer));
   return endWithReply(facts, answer);
 }
 
@@ -103,7 +103,7 @@ export function* answerAside(
 ): TurnMoves<Ending | undefined> {
   const { answer, failure } = yield* think({ type: "answer" });
   if (failure !== null && handsOffOn(facts.agent, failure)) {
-    return endWithHandoff(facts, handoffFor(failure, noAnswer));
+    return endWithHandoff(facts, handoffFor(failure, reasonFor(answer)));
   }
   if (answer === null) return undefined;
   const { observations = [] } = answer;
@@ -119,7 +119,9 @@ export function* answerAside(
 const replyIn = ({ text, calls }: ModelAnswer): string | undefined =>
   calls === undefined ? text : undefined;
 
-const noAnswer = "The model gave no answer.";
+/** Describes a failure of the model. With an answer, only its text was removed. */
+const reasonFor = (answer: ModelAnswer | null): string =>
+  answer === null ? "The model gave no answer." : "A reply was held back.";
 
 /** Returns the hand-off that a model's answer leads to, if any. */
 function handoffAfter({ agent }: TurnFacts, answer: ModelAnswer): Handoff | undefined {
