@@ -163,7 +163,9 @@ async function findOwnTurn(
     if (beginAt > tx.now) return { beginAt };
     const [begun] = answers;
     const run =
-      begun === undefined ? newRun(tx, answering, messages) : addMessages(tx, begun, messages);
+      begun === undefined
+        ? newRun(tx, answering, messages)
+        : addMessages(tx, begun, session, messages);
     return { ...answering, run };
   }
 
@@ -240,8 +242,16 @@ async function earliestAnswerAt(
   );
 }
 
-/** Adds the contact's new messages to a run that answers messages. */
-function addMessages(tx: Tx, run: Seen<RunRow>, messages: readonly MessageRow[]): Seen<RunRow> {
-  const columns = messageColumns(messages);
+/**
+ * Adds the contact's new messages to a run that answers messages. They may have begun a new
+ * session, with another version of the agent.
+ */
+function addMessages(
+  tx: Tx,
+  run: Seen<RunRow>,
+  { agent_revision }: AgentSessionRow,
+  messages: readonly MessageRow[],
+): Seen<RunRow> {
+  const columns = { ...messageColumns(messages), agent_revision };
   return columns.heard_through > run.heard_through ? tx.update(runs, run, columns) : run;
 }

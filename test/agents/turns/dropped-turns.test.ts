@@ -10,7 +10,7 @@ import { runs } from "../../../src/agents/runs/rows.ts";
 import { action, type Action } from "../../../src/host/actions.ts";
 import { TidingsError } from "../../../src/kernel/errors.ts";
 import { messages } from "../../../src/messages/rows.ts";
-import type { AgentModel } from "../../../src/ports/agent-model.ts";
+import type { AgentModel, ModelAnswer } from "../../../src/ports/agent-model.ts";
 import type { Policy } from "../../../src/ports/policy.ts";
 import type { StoragePort } from "../../../src/ports/storage.ts";
 import { held } from "../../support/engines/carrier.ts";
@@ -105,6 +105,25 @@ describe("a turn that is dropped because a person takes over", () => {
       ]);
     },
   );
+});
+
+test("a run tells the version of the agent that answered, though it began with an earlier one", async () => {
+  const gate = held<ModelAnswer>();
+  const made = await agency(memory(), {
+    agent: { instructions: "Be kind." },
+    model: ({ agent }) =>
+      agent.instructions === "Be kind." ? gate.promise : { text: agent.instructions },
+  });
+  await made.say("Hello");
+  await made.pass(3_000);
+  await made.engine.agents.update(made.agent.id, { instructions: "Be brief." });
+  const { id } = await made.conversation();
+  await made.engine.conversations.update(id, { status: "closed" });
+  await made.say("Are you there?");
+  gate.answer({ text: "Hello!" });
+  await made.pass();
+  expect(await made.replies()).toEqual(["Be brief."]);
+  expect(await made.runs()).toMatchObject([{ status: "completed", agent_version: 2 }]);
 });
 
 describe("a run that is canceled during a call", () => {
