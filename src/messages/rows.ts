@@ -51,6 +51,8 @@ export const messages = scoped("messages", {
   segments: nullable(integer()),
   encoding: nullable(text<Segments["encoding"]>()),
   send_at: nullable(time()),
+  /** When an edit last changed `send_at`. Null if none did. */
+  rescheduled_at: nullable(time()),
   /** True if a policy was about to defer the message when it was accepted. */
   deferred: nullable(boolean<true>()),
   expires_at: nullable(time()),
@@ -100,6 +102,7 @@ export const messagesByWords = messageWords.words("words", "words");
 export const initialColumns = {
   in_batch: false,
   first_sequence: null,
+  rescheduled_at: null,
   deferred: null,
   error: null,
   provider_message_id: null,

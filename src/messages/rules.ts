@@ -168,20 +168,21 @@ export function handOver(state: MessageState, now: number): HandOver {
 const minDeferralMs = 1_000;
 
 /**
- * Deferrals move a message's expiry to at most this long after its creation, in milliseconds. A
- * policy of the host application could otherwise defer a message forever.
+ * Deferrals move a message's expiry to at most this long after its creation, or after the last
+ * change of its time, in milliseconds. A policy of the host application could otherwise defer a
+ * message forever.
  */
 const maxWaitMs = 2 * maxScheduleAheadMs;
 
 /**
  * Schedules a queued message anew after a policy deferred it. `expires_at` moves by the same time,
  * because a deferral does not count against the time to live. A message that is deferred beyond the
- * limit of its expiry (`maxWaitMs`) expires at that limit.
+ * limit of its expiry (`maxWaitMs` after `planned_at`) expires at that limit.
  */
 export function defer(
   state: MessageState,
   until: number,
-  created_at: number,
+  planned_at: number,
   now: number,
 ): Scheduled {
   if (state.status !== "queued") {
@@ -193,7 +194,7 @@ export function defer(
   const deferred = Math.max(until, now + minDeferralMs);
   const expires_at = Math.max(
     state.expires_at,
-    Math.min(state.expires_at + (deferred - now), created_at + maxWaitMs),
+    Math.min(state.expires_at + (deferred - now), planned_at + maxWaitMs),
   );
   return { status: "scheduled", send_at: Math.min(deferred, expires_at), expires_at, attempts };
 }

@@ -34,7 +34,8 @@ export interface DenyVerdict {
 export interface DeferVerdict {
   /**
    * The message must wait. A request for it is accepted. At hand-over the message is rescheduled,
-   * and its time to live is extended, up to 70 days from its creation.
+   * and its time to live is extended, up to 70 days from its creation or from the last edit of its
+   * `send_at`.
    */
   readonly verdict: "defer";
   /**

@@ -181,6 +181,24 @@ describe.each(lightStorages)("quiet hours on $name", ({ open }) => {
     ]);
   });
 
+  it("delay a message that was rescheduled for a time months after its creation", async () => {
+    const { clock, one, end, sent } = await opened();
+    const { id } = await one.messages.send({
+      ...ad,
+      send_at: iso(end + 30 * day),
+      ttl_seconds: 600,
+    });
+    for (const days of [60, 90]) {
+      clock.skip(29 * day);
+      const send_at = iso(end + days * day - 15 * minute);
+      expect((await one.messages.edit(id, { send_at })).status).toBe("scheduled");
+    }
+    clock.skip(end + 90 * day - 60 * minute - clock.now());
+    await clock.advance(60 * minute);
+    expect((await one.messages.get(id)).status).toBe("delivered");
+    expect(sent()).toEqual([["Buy!", iso(end + 90 * day)]]);
+  });
+
   it("that begin between two attempts keep the attempt count", async () => {
     let tries = 0;
     const line = carrier({

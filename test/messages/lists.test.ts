@@ -48,6 +48,7 @@ function row(scope: Scope, n: number): MessageRow {
     segments: 1,
     encoding: "GSM-7",
     send_at: null,
+    rescheduled_at: null,
     deferred: null,
     expires_at: null,
     error: null,

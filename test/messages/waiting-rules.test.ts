@@ -201,7 +201,7 @@ describe("a waiting message", () => {
 });
 
 describe("a message that a policy defers", () => {
-  const created_at = fc.oneof(
+  const planned_at = fc.oneof(
     around(now, now - maxScheduleAheadMs, now - 2 * maxScheduleAheadMs),
     fc.nat(now),
   );
@@ -210,8 +210,8 @@ describe("a message that a policy defers", () => {
   it("waits at least a second, and loses none of its time to live", () => {
     const queued = fc.record({ expires_at, attempts });
     fc.assert(
-      fc.property(queued, until, created_at, (from, time, created) => {
-        const deferred = defer({ ...from, status: "queued", due_at: now }, time, created, now);
+      fc.property(queued, until, planned_at, (from, time, planned) => {
+        const deferred = defer({ ...from, status: "queued", due_at: now }, time, planned, now);
         expect(deferred, "A deferred message is scheduled and keeps its attempts.").toMatchObject({
           status: "scheduled",
           attempts: from.attempts,
@@ -221,11 +221,11 @@ describe("a message that a policy defers", () => {
           deferred.send_at,
           "A message waits until the policy's time, and not beyond its expiry.",
         ).toBe(Math.min(until, deferred.expires_at));
-        const last = created + 2 * maxScheduleAheadMs;
+        const last = planned + 2 * maxScheduleAheadMs;
         const moved = from.expires_at + until - now;
         expect(
           deferred.expires_at,
-          "The expiry moves with the message to at most 70 days after its creation, never back.",
+          "The expiry moves with the message to at most 70 days after its time was set, never back.",
         ).toBe(moved <= last ? moved : Math.max(from.expires_at, last));
       }),
     );

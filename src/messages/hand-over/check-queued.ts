@@ -74,7 +74,8 @@ export async function denyOrDefer(
     return;
   }
   const { verdict, reason } = decision;
-  const state = defer(stateOf(message), decision.until, message.created_at, tx.now);
+  const planned_at = message.rescheduled_at ?? message.created_at;
+  const state = defer(stateOf(message), decision.until, planned_at, tx.now);
   const waiting = await writeState(tx, message, state);
   await arm(tx, releaseJob(waiting, state.send_at));
   const until = iso(state.send_at);

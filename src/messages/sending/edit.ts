@@ -69,6 +69,7 @@ export const editMessage: Command<EditMessage & ById, Message> = {
       body,
       media,
       metadata,
+      ...(change.send_at === undefined ? {} : { rescheduled_at: tx.now }),
       ...segmentColumns(message.channel, body),
     };
     const edited = await writeState(tx, message, state, patch);
