@@ -22,7 +22,7 @@ import { arm, findJob } from "../queue/index.ts";
 import type { Tx } from "../store/index.ts";
 import { mailRedaction } from "../webchat/index.ts";
 import { redactJob } from "./job-orders.ts";
-import { eraseAllResponses, removeQuotes, rewriteEvents } from "./remove-quotes.ts";
+import { eraseAllResponses, ownersOf, removeQuotes, rewriteEvents } from "./remove-quotes.ts";
 
 /** A redaction is refused if this many runs are in progress, since it could not check them all. */
 const maxInProgress = 1_000;
@@ -71,10 +71,14 @@ export const redactMessage: Command<ById, Message> = {
     const received = await tx.get(eventById, [receivedEventId(message.id)]);
     const data = { ...received?.data, body: "", media: [] };
     await rewriteEvents(tx, [{ event: received, data }]);
-    if (!(await removeQuotes(tx, redacted, services.historyChunks))) {
+    const owners = await ownersOf(tx, redacted);
+    if (!(await removeQuotes(tx, redacted, owners, services.historyChunks))) {
       await arm(tx, redactJob(redacted, tx.now));
     }
-    await eraseConsumerErrorsOfKeys(tx, [message.conversation_id, message.contact_id]);
+    await eraseConsumerErrorsOfKeys(tx, [
+      message.conversation_id,
+      ...owners.map((each) => each.id),
+    ]);
     if (message.idempotency_key !== null) {
       const stored = await tx.get(idempotencyByKey, [message.idempotency_key]);
       if (stored?.subject_id === id) tx.update(idempotency, stored, { response: null });

@@ -30,16 +30,16 @@ export function removeQuotesInPages(runtime: Runtime): JobHandler<"redact"> {
       return;
     }
     const [merged = []] = await reads.lists(contactsMergedInto, [[survivor.id]], maxMerged);
+    // The survivor is last: an observation that a merge moves meanwhile is then found there.
+    const owners = [...merged, survivor];
     const isDone =
-      (await removeFromRuns(pages, message)) &&
-      // The survivor is last: an observation that a merge moves meanwhile is then found there.
-      (await removeFromContacts(pages, message, [...merged, survivor]));
+      (await removeFromRuns(pages, message)) && (await removeFromContacts(pages, message, owners));
     await pages.commit(async (tx) => {
       // Held: a merge that changes which contact is the survivor writes these rows.
       const latest = await findSurvivor(tx, message.contact_id, { hold: true });
       const isComplete = isDone && (latest === undefined || latest.id === survivor.id);
       // The handler of a consumer may have read a run before it was redacted.
-      const keys = [message.conversation_id, message.contact_id];
+      const keys = [message.conversation_id, ...owners.map((each) => each.id)];
       if (isComplete) await eraseConsumerErrorsOfKeys(tx, keys);
       await finish(tx, claim, isComplete ? {} : { againAt: tx.now });
     });

@@ -33,12 +33,13 @@ const readPerWritten = 10;
 export async function removeQuotes(
   tx: Tx,
   message: MessageRow,
+  owners: readonly ContactRow[],
   { rows }: HistoryChunks,
 ): Promise<boolean> {
   const max = rows * readPerWritten;
   const [runRows, observationLists] = await Promise.all([
     tx.list(runsOfConversation, [message.conversation_id], max),
-    observationsOf(tx, message, max),
+    observationsOf(tx, owners, max),
   ]);
   const quoting = runRows.filter((run) => isQuoting(run, message));
   const isCut = [runRows, ...observationLists].some(({ length }) => length === max);
@@ -57,24 +58,28 @@ function isQuoting(run: RunRow, message: MessageRow): boolean {
 }
 
 /**
- * Returns up to `max` observations of each contact that may have observations from a message. While
- * a merge moves a history, the message and its observations can belong to different contacts: the
- * survivor and the contacts that were merged into it.
+ * Returns the contacts that may have observations and events from a message: those that were merged
+ * into the survivor, and the survivor last. While a merge moves a history, the message and its
+ * observations can belong to different ones. Events always stay with the contact that they had.
  */
-async function observationsOf(
-  tx: Tx,
-  { contact_id }: MessageRow,
-  max: number,
-): Promise<readonly (readonly Seen<ObservationRow>[])[]> {
+export async function ownersOf(tx: Tx, { contact_id }: MessageRow): Promise<readonly ContactRow[]> {
   // Held: a merge that changes which contact is the survivor writes these rows.
   const survivor = await findSurvivor(tx, contact_id, { hold: true });
   // An erasure removes the history of a contact that is gone.
   if (survivor === undefined) return [];
+  return [...(await tx.list(contactsMergedInto, [survivor.id], maxMerged)), survivor];
+}
+
+/** Returns up to `max` observations of each of the owners of a message. */
+async function observationsOf(
+  tx: Tx,
+  owners: readonly ContactRow[],
+  max: number,
+): Promise<readonly (readonly Seen<ObservationRow>[])[]> {
   const ofContact = ({ id }: ContactRow) => tx.list(observations.primary, [id], max);
-  const merged = await tx.list(contactsMergedInto, [survivor.id], maxMerged);
-  const ofMerged = await Promise.all(merged.map(ofContact));
+  const ofMerged = await Promise.all(owners.slice(0, -1).map(ofContact));
   // Read last: an observation that moves meanwhile is then found here.
-  return [...ofMerged, await ofContact(survivor)];
+  return [...ofMerged, ...(await Promise.all(owners.slice(-1).map(ofContact)))];
 }
 
 /** Removes the given observations if models or rules made them from the message. */

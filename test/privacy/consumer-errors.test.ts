@@ -96,6 +96,26 @@ it.each(Object.entries(removals))(
   },
 );
 
+it("a redaction removes the error of a consumer at an event from before a merge", async () => {
+  const storage = memory();
+  const { clock, engine } = world();
+  const one = engine(storage);
+  const quote = async ({ data: { contact } }: Event<"contact.created">): Promise<never> => {
+    const [message] = (await one.contacts.messages(contact.id)).data;
+    throw new Error(`cannot store ${message?.body}`);
+  };
+  one.consume("quoting", ["contact.created"], quote);
+  await one.start();
+  const { id, contact_id } = await one.sandbox.inbound({ from: visitor, body: "swordfish" });
+  await eventually(clock, async () => (await errorsIn(storage)).some((error) => error !== null));
+  const survivor = await one.contacts.create({ name: "Ann" });
+  await one.contacts.merge(survivor.id, contact_id);
+  expect((await errorsIn(storage)).join()).toContain("swordfish");
+
+  await one.messages.redact(id);
+  expect(await tablesWith(storage, ["swordfish"])).toEqual([]);
+});
+
 describe("a consumer that quotes the text of an outbound message, which its event has not", () => {
   async function quoting(isRemoved: Promise<unknown>) {
     const storage = memory();
