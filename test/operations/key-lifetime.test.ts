@@ -1,4 +1,4 @@
-import { MessagingEngine } from "tidings";
+import { MessagingEngine, type Message } from "tidings";
 import { memory } from "tidings/memory";
 import { sandbox } from "tidings/sandbox";
 import { simulated } from "tidings/testing";
@@ -45,6 +45,29 @@ test("a key can be reused after 24 hours", async () => {
   const { first, again } = await againAfter(dayMs);
   expect(again).not.toBe(first);
 });
+
+const removals: Readonly<
+  Record<string, (engine: MessagingEngine, first: Message) => Promise<unknown>>
+> = {
+  "redaction of the first message": ({ messages }, { id }) => messages.redact(id),
+  "erasure of its contact": ({ contacts }, { contact_id }) => contacts.erase(contact_id),
+};
+
+test.each(Object.entries(removals))(
+  "a key that was reused replays its new response after the %s",
+  async (_, remove) => {
+    const { clock, started } = world();
+    const storage = memory();
+    const one = await started(storage, { transports: [carrier()] });
+    const send = (to: string) =>
+      one.messages.send({ to, body: "Hello" }, { idempotencyKey: "key" });
+    const first = await send("+15005550001");
+    await fastForward(clock, storage, dayMs);
+    const second = await send("+15005550002");
+    await remove(one, first);
+    expect(await send("+15005550002")).toEqual(second);
+  },
+);
 
 test.each([
   { when: "within 24 hours", ms: dayMs - 1, batches: 1 },
