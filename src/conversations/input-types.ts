@@ -3,6 +3,7 @@ import * as z from "zod";
 import { labelList } from "../contacts/index.ts";
 import {
   channelSchema,
+  filterById,
   instant,
   isId,
   isObjectGiven,
@@ -88,7 +89,7 @@ export const listConversationsSchema = z
   .strictObject({
     ...pageFields,
     ...inboxFilterFields,
-    contact_id: reference.optional(),
+    contact_id: filterById("contact").optional(),
   })
   .meta({ interface: "ListConversations" });
 

@@ -1,7 +1,7 @@
 /** Schemas of fields that resources share: ids, times, addresses, texts, authors. */
 import * as z from "zod";
 import { show } from "./describe.ts";
-import { ulidSource } from "./ids.ts";
+import { ulidSource, wrongKind } from "./ids.ts";
 import type { Limits } from "./limits.ts";
 import { toUri } from "./uri.ts";
 
@@ -41,6 +41,12 @@ export const reference = z
   .min(1)
   .max(200)
   .refine(isStorable, { error: "must not contain NUL or half a surrogate pair" });
+
+/** The id in a filter. One that does not exist matches nothing. One of another kind is wrong. */
+export const filterById = (noun: "contact" | "conversation"): z.ZodType<string> =>
+  reference.refine((id) => wrongKind(noun, id) === undefined, {
+    error: ({ input }) => wrongKind(noun, String(input)),
+  });
 
 /** A time in a response: ISO 8601 in UTC with milliseconds and `Z`. */
 export const timestamp = z.iso.datetime({ precision: 3 });

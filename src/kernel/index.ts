@@ -39,6 +39,7 @@ export {
   definedFields,
   distinct,
   documentedAs,
+  filterById,
   ids,
   instant,
   isAddress,

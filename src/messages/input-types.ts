@@ -3,6 +3,7 @@ import * as z from "zod";
 import { person } from "../conversations/index.ts";
 import {
   channelSchema,
+  filterById,
   hourMs,
   instant,
   isObjectGiven,
@@ -209,8 +210,8 @@ export const listMessagesSchema = z
     status: messageStatusSchema.optional(),
     direction: z.enum(["outbound", "inbound"]).optional(),
     channel: channelSchema.optional(),
-    contact_id: reference.optional(),
-    conversation_id: reference.optional(),
+    contact_id: filterById("contact").optional(),
+    conversation_id: filterById("conversation").optional(),
     to: reference.optional(),
     created_after: instant.optional(),
     created_before: instant.optional(),

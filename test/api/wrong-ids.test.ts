@@ -41,6 +41,52 @@ it("an id of another kind is not found, and the error says which kind was expect
   });
 });
 
+/** The parameters of queries that take an id. */
+const filters = [
+  ["/v1/messages", "contact_id", "a contact (ct_…)"],
+  ["/v1/messages", "conversation_id", "a conversation (conv_…)"],
+  ["/v1/conversations", "contact_id", "a contact (ct_…)"],
+  ["/v1/agents/agt_x/runs", "conversation_id", "a conversation (conv_…)"],
+  ["/v1/events/stream", "conversation_id", "a conversation (conv_…)"],
+  ["/v1/contacts/:id/merge-preview", "contact_id", "a contact (ct_…)"],
+] as const;
+
+it("every filter by an id is tried", async () => {
+  const document = jsonOf(await call(world().engine(memory()).api, { path: "/v1/openapi.json" }));
+  const { paths } = document as unknown as {
+    readonly paths: Record<string, Record<string, { parameters?: { in: string; name: string }[] }>>;
+  };
+  const found = Object.entries(paths).flatMap(([path, { get }]) =>
+    (get?.parameters ?? [])
+      .filter(({ in: place, name }) => place === "query" && /^(?!last_event).*_id$/.test(name))
+      .map(({ name }) => `${path.replaceAll(/\{\w+\}/g, "*")} ${name}`),
+  );
+  const tried = filters.map(([path, name]) => `${path.replaceAll(/:id|agt_x/g, "*")} ${name}`);
+  expect(found.toSorted()).toEqual(tried.toSorted());
+});
+
+it.each(filters)("%s?%s= of another kind is refused, too", async (path, parameter, kind) => {
+  const one = world().engine(memory());
+  const { account, key } = await one.accounts.create({ name: "Bakery" });
+  const tenant = one.account(account.id, { mode: key.mode });
+  const { id, contact_id } = await tenant.messages.send({ to, body: "Hello" });
+  const asked = { path: `${path.replace(":id", contact_id)}?${parameter}=${id}`, key: key.secret };
+  const answer = await call(one.api, asked);
+  expect(answer.status).toBe(422);
+  const message = `expected the id of ${kind}, but this is the id of a message`;
+  expect(jsonOf(answer)).toMatchObject({
+    code: "validation_failed",
+    errors: [{ parameter, message }],
+  });
+});
+
+it("a filter by an id of no kind matches nothing", async () => {
+  expect(await world().engine(memory()).messages.list({ contact_id: "xyz" })).toMatchObject({
+    data: [],
+    has_more: false,
+  });
+});
+
 /** Their ids are the host application's, or a token or another parameter is checked first. */
 const others = /^\/v1\/(?:operators|webchat|transports|openapi)|merge-preview$/;
 const routes = apiRoutes(defaultLimits).filter(

@@ -1,6 +1,13 @@
 /** The inputs of the operations that start, read and approve runs. */
 import * as z from "zod";
-import { isObjectGiven, name, pageFields, reference, type PageQuery } from "../../kernel/index.ts";
+import {
+  filterById,
+  isObjectGiven,
+  name,
+  pageFields,
+  reference,
+  type PageQuery,
+} from "../../kernel/index.ts";
 import type { Json } from "../../ports/index.ts";
 import { actionInput, identifier } from "../fields.ts";
 import { runStatusSchema, type RunStatus } from "./types.ts";
@@ -65,7 +72,7 @@ export const listRunsSchema = z
   .strictObject({
     ...pageFields,
     status: runStatusSchema.optional(),
-    conversation_id: reference.optional(),
+    conversation_id: filterById("conversation").optional(),
   })
   .meta({ interface: "ListRuns" });
 

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { invalid, isId, queryBoolean, reference, show } from "../../kernel/index.ts";
+import { filterById, invalid, isId, queryBoolean, reference, show } from "../../kernel/index.ts";
 import type {
   EventStream,
   LiveItem,
@@ -53,7 +53,7 @@ const typeList: z.ZodType<EventType[]> = z.preprocess(
 export const streamEventsSchema = z
   .strictObject({
     types: typeList.optional(),
-    conversation_id: reference.optional(),
+    conversation_id: filterById("conversation").optional(),
     last_event_id: reference.optional(),
     typing: queryBoolean.optional(),
   })

@@ -1,7 +1,7 @@
 /** What streams tell besides messages: the state of a conversation, and who is typing. */
 import * as z from "zod";
 import { person } from "../../conversations/index.ts";
-import { reference, timestamp, type Author, type ConversationId } from "../../kernel/index.ts";
+import { filterById, timestamp, type Author, type ConversationId } from "../../kernel/index.ts";
 
 /** The person or AI agent who has a visitor's conversation. */
 export interface WebchatAssignee {
@@ -90,6 +90,6 @@ export interface WatchTyping {
 
 export const watchTypingSchema = z
   .strictObject({
-    conversation_id: reference.optional(),
+    conversation_id: filterById("conversation").optional(),
   })
   .meta({ interface: "WatchTyping" });
