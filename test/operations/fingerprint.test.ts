@@ -66,6 +66,15 @@ describe("the fingerprint of a request", () => {
     );
   });
 
+  it("differs for a number that JSON has no room for, which an item of a batch may be", () => {
+    const texts = ["1e400", "-1e400", "null", "0"];
+    const inputs = texts.map((text): unknown =>
+      JSON.parse(`{"messages":[{"ttl_seconds":${text}}]}`),
+    );
+    const prints = inputs.map((input) => fingerprintOf(secret, "messages.batch", input));
+    expect(new Set(prints).size).toBe(texts.length);
+  });
+
   it("differs for another operation, another secret and a nested idempotency_key", () => {
     const of = (operation: string, input: unknown, key = secret) =>
       fingerprintOf(key, operation, input);
