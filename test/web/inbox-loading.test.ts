@@ -1,6 +1,7 @@
 /** What the inbox reads when it is opened. */
 import { expect, test } from "vitest";
 import { longTest } from "../support/runs.ts";
+import { holdAnswers } from "./hold-answers.ts";
 import { inboundText, openInbox } from "./shop-pages.ts";
 
 longTest("the contact is shown however late the conversation comes", async ({ skip }) => {
@@ -216,4 +217,24 @@ longTest("a thread has all notes of a conversation, however many there are", asy
   const found = texts.map((text) => /First|Second|Last|Note \d+\./.exec(text)?.[0]);
   expect(found).toEqual(["First", "Second", ...notes, "Last"]);
   expect(faults).toEqual([]);
+});
+
+test("the parts of a contact stay where they are when what they show arrives", async ({ skip }) => {
+  const { shop, url, page } = await openInbox(skip);
+  const { conversation_id: id } = await inboundText(shop);
+  const held = await holdAnswers(page, /v1\/contacts\/[^/]+\/[a-z]+/);
+  await page.goto(`${url}#/all/${id}`);
+  const titles = page.locator(".contact .section h3");
+  await titles.filter({ hasText: "Data" }).waitFor();
+  const places = () =>
+    titles.evaluateAll((all) =>
+      all.map((each) => [each.textContent, Math.round(each.getBoundingClientRect().top)]),
+    );
+  const before = await places();
+  await held.release();
+  await page.getByText("Not recorded").waitFor();
+  await page.getByText("Nothing noted").waitFor();
+  await page.getByText("No others").waitFor();
+  await page.getByText("Score of the last message").waitFor();
+  expect(await places()).toEqual(before);
 });

@@ -35,7 +35,7 @@ export function ConsentSection({ contact }: { readonly contact: Contact }): JSX.
   );
   return (
     <Section title={t("consent")}>
-      <Loaded of={consents}>
+      <Loaded of={consents} height="3.25rem">
         {({ data }) =>
           data.map((each) => (
             <div key={`${each.medium} ${each.address}`} class="consent">

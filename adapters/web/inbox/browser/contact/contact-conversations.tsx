@@ -26,7 +26,9 @@ export function ContactConversations({ id, beside }: ContactConversationsProps):
   const none = t(beside === undefined ? "conversationsNone" : "otherNone");
   return (
     <Section title={t(beside === undefined ? "conversations" : "otherConversations")}>
-      <Loaded of={found}>{() => rows.length === 0 && <p class="muted">{none}</p>}</Loaded>
+      <Loaded of={found} height="1lh">
+        {() => rows.length === 0 && <p class="muted">{none}</p>}
+      </Loaded>
       <ul class="others">
         {rows.map((row) => (
           <li key={row.id}>

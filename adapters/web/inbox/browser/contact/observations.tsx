@@ -63,7 +63,7 @@ export function Observations({ id, conversationId }: ObservationsProps): JSX.Ele
   const canWrite = may("contacts:write");
   return (
     <Section title={t("observations")}>
-      <Loaded of={observations}>
+      <Loaded of={observations} height="1lh">
         {({ data }) => data.length === 0 && <p class="muted">{t("observationsNone")}</p>}
       </Loaded>
       <ul class="observations">

@@ -38,13 +38,15 @@ export function Section({ title, action, children }: SectionProps): JSX.Element 
 
 interface LoadedProps<Data> {
   readonly of: Resource<Data>;
+  /** The height that the content has for most contacts. What stands below seldom moves then. */
+  readonly height: string;
   readonly children: (data: Data) => ComponentChildren;
 }
 
 /** Shows what was loaded. Says why it was not, so that nobody thinks that there is nothing. */
-export function Loaded<Data>({ of, children }: LoadedProps<Data>): JSX.Element | null {
+export function Loaded<Data>({ of, height, children }: LoadedProps<Data>): JSX.Element {
   const { data, error } = of.state.value;
   if (data !== undefined) return <>{children(data)}</>;
-  if (error === undefined) return null;
+  if (error === undefined) return <div style={{ height }} />;
   return <ErrorNote error={error} onRetry={() => void of.reload()} />;
 }

@@ -39,7 +39,7 @@ export function Sentiment({ contact }: { readonly contact: Contact }): JSX.Eleme
       title={t("sentiment")}
       action={label && <Badge tone={tones[label]}>{labelName(label)}</Badge>}
     >
-      <Loaded of={sentiment}>
+      <Loaded of={sentiment} height="calc(3.5rem + var(--space-3) + 1lh)">
         {({ messages, trend }) =>
           messages.length === 0 ? (
             <p class="muted">{t("sentimentNone")}</p>
