@@ -413,3 +413,33 @@ longTest(
     expect(faults).toEqual([]);
   },
 );
+
+test("the button of a picker closes it, another one changes it, and it opens below them", async ({
+  skip,
+}) => {
+  const { page, faults } = await openConversation(skip);
+  const button = (name: string) =>
+    page.getByRole("toolbar", { name: "Actions" }).getByRole("button", { name, exact: true });
+  const picker = (name: string) => page.getByRole("combobox", { name });
+  await button("Assign").click();
+  await picker("Assign to").waitFor();
+  const [{ x: of = 0 } = {}, { x = 0 } = {}] = await Promise.all(
+    [button("Assign"), page.locator(".popover")].map(
+      async (each) => (await each.boundingBox()) ?? {},
+    ),
+  );
+  expect(Math.abs(of - x)).toBeLessThan(2);
+  await button("Labels").click();
+  await picker("Add or remove labels").waitFor();
+  expect(await picker("Assign to").count()).toBe(0);
+  await button("Labels").click();
+  await picker("Add or remove labels").waitFor({ state: "detached" });
+  // On a phone, the buttons are in a menu.
+  await page.setViewportSize({ width: 390, height: 844 });
+  await button("More actions").click();
+  await page.getByRole("menuitem", { name: "Assign" }).click();
+  await picker("Assign to").waitFor();
+  await page.keyboard.press("Escape");
+  await picker("Assign to").waitFor({ state: "detached" });
+  expect(faults).toEqual([]);
+});

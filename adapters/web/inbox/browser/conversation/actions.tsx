@@ -25,8 +25,15 @@ type Opened = "assign" | "label" | "snooze" | "handoff" | "snooze-at";
 
 /** The actions on a conversation, with their shortcuts. */
 export function Actions({ row }: { readonly row: Conversation }): JSX.Element | null {
-  const [opened, setOpened, close] = useOpened<Opened>();
-  const anchor = useRef<HTMLButtonElement>(null);
+  const [opened, setOpened, onClose] = useOpened<Opened>();
+  const wide = useRef<HTMLSpanElement>(null);
+  const close = useRef<HTMLButtonElement>(null);
+  /** What a picker opens below: the buttons of the pickers, unless they are in the menu. */
+  const anchor = {
+    get current() {
+      return wide.current?.checkVisibility() === true ? wide.current : close.current;
+    },
+  };
   const { id, status } = row;
   const isClosed = status === "closed";
   const toggleClosed = (): void => {
@@ -50,7 +57,7 @@ export function Actions({ row }: { readonly row: Conversation }): JSX.Element | 
   if (!canWrite) return null;
   return (
     <div class="actions" role="toolbar" aria-label={t("actions")}>
-      <span class="actions-wide">
+      <span class="actions-wide" ref={wide}>
         <IconButton icon="person" label={t("assign")} shortcut="a" onClick={open("assign")} />
         <IconButton icon="snooze" label={t("snooze")} shortcut="s" onClick={open("snooze")} />
         <IconButton icon="label" label={t("labels")} shortcut="l" onClick={open("label")} />
@@ -58,7 +65,7 @@ export function Actions({ row }: { readonly row: Conversation }): JSX.Element | 
       <Button
         icon={isClosed ? "inbox" : "check"}
         isSmall
-        buttonRef={anchor}
+        buttonRef={close}
         data-tooltip={t(isClosed ? "reopen" : "close")}
         data-tooltip-key="e"
         onClick={toggleClosed}
@@ -66,15 +73,15 @@ export function Actions({ row }: { readonly row: Conversation }): JSX.Element | 
         {t(isClosed ? "reopen" : "close")}
       </Button>
       <Menu label={t("more")} items={menuOf(row, setOpened)} />
-      {opened === "assign" && <AssignPicker row={row} anchor={anchor} onClose={close} />}
-      {opened === "label" && <ConversationLabelPicker row={row} anchor={anchor} onClose={close} />}
+      {opened === "assign" && <AssignPicker {...{ row, anchor, onClose }} />}
+      {opened === "label" && <ConversationLabelPicker {...{ row, anchor, onClose }} />}
       {opened === "snooze" && (
         <TimePicker
           anchor={anchor}
           label={t("snoozeUntil")}
           onPick={(at) => void snooze(id, at.toISOString())}
           onEnter={() => setOpened("snooze-at")}
-          onClose={close}
+          onClose={onClose}
         />
       )}
       {opened === "snooze-at" && (
@@ -83,10 +90,10 @@ export function Actions({ row }: { readonly row: Conversation }): JSX.Element | 
           label={t("snoozeCustom")}
           confirm={t("snooze")}
           onPick={(at) => void snooze(id, at.toISOString())}
-          onClose={close}
+          onClose={onClose}
         />
       )}
-      {opened === "handoff" && <HandOffDialog id={id} onClose={close} />}
+      {opened === "handoff" && <HandOffDialog id={id} onClose={onClose} />}
     </div>
   );
 }
