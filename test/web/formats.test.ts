@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import {
   exactDuration,
   firstCharacters,
+  timeIn,
   timeOfDay,
 } from "../../adapters/web/shared/browser/texts/formats.ts";
 import { anyCharacter } from "../support/any-character.ts";
@@ -33,6 +34,13 @@ test("a duration is rounded, and no unit of it is full", () => {
 test("the hour after midnight is 0", () => {
   expect(timeOfDay(new Date(2026, 2, 2, 0, 5, 9))).toBe("00:05:09");
   expect(timeOfDay(new Date(2026, 2, 2, 14, 5, 9))).toBe("14:05:09");
+});
+
+test("the time in another zone has its weekday, and a zone that is not known has none", () => {
+  const at = Date.UTC(2026, 2, 2, 20, 5);
+  expect(timeIn("Asia/Tokyo", at)).toMatch(/^Tue,? 0?5:05/);
+  expect(timeIn("America/Los_Angeles", at)).toMatch(/^Mon,? 12:05/);
+  expect(timeIn("Atlantis/Capital", at)).toBeUndefined();
 });
 
 test("the first characters of a text are whole, and at most as many as asked for", () => {

@@ -1,8 +1,9 @@
 import type { JSX } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import type { Contact } from "../../../../../src/index.ts";
-import { CopyButton, IconButton, may, shownAddress } from "../../../shared/browser/index.ts";
+import { CopyButton, IconButton, may, shownAddress, timeIn } from "../../../shared/browser/index.ts";
 import { contactEdits } from "../state/drafts.ts";
+import { now } from "../state/now.ts";
 import { t } from "../texts.ts";
 import { ContactForm } from "./contact-form.tsx";
 import { ContactLabels } from "./contact-labels.tsx";
@@ -14,6 +15,9 @@ interface DetailsProps {
   /** The key that opens the picker of its labels. */
   readonly labelShortcut: string;
 }
+
+/** A value with its name, and what stands below it. */
+type Fact = readonly [name: string, value: unknown, note?: string | undefined];
 
 /** The contact's data and attributes, to read and to edit. */
 export function ContactDetails({ contact, onChange, labelShortcut }: DetailsProps): JSX.Element {
@@ -32,13 +36,15 @@ export function ContactDetails({ contact, onChange, labelShortcut }: DetailsProp
     const isNew = !wasEdited.current;
     return <ContactForm contact={contact} onChange={onChange} edit={edit} isNew={isNew} />;
   }
-  const facts = [
+  const zone = contact.time_zone;
+  const there = zone === null ? undefined : timeIn(zone, now.value);
+  const facts: readonly Fact[] = [
     [t("contactPhone"), contact.phone && shownAddress(contact.phone)],
     [t("contactEmail"), contact.email],
     [t("contactLanguage"), contact.language],
-    [t("contactTimeZone"), contact.time_zone],
+    [t("contactTimeZone"), zone, there && t("contactTimeNow", { time: there })],
     ...Object.entries(contact.attributes),
-  ] as const;
+  ];
   const known = facts.filter(([, value]) => value !== null && value !== "");
   return (
     <Section
@@ -60,7 +66,7 @@ export function ContactDetails({ contact, onChange, labelShortcut }: DetailsProp
       )}
       <dl class="facts">
         <ContactLabels contact={contact} shortcut={labelShortcut} onChange={onChange} />
-        {known.map(([name, value]) => (
+        {known.map(([name, value, note]) => (
           <div key={name} class="fact">
             <dt>
               <bdi>{name}</bdi>
@@ -68,6 +74,7 @@ export function ContactDetails({ contact, onChange, labelShortcut }: DetailsProp
             <dd>
               <bdi class="grow">
                 <Breakable>{String(value)}</Breakable>
+                {note !== undefined && <span class="fact-note muted">{note}</span>}
               </bdi>
               <CopyButton value={String(value)} />
             </dd>

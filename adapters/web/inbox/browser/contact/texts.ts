@@ -8,6 +8,7 @@ export const contactTexts = {
   contactEmail: "Email",
   contactLanguage: "Language",
   contactTimeZone: "Time zone",
+  contactTimeNow: "{time} now",
   contactUnknown: "Unknown",
   contactSince: "Contact since {time}",
   contactNotFound: "This contact does not exist",

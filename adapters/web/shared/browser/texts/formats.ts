@@ -70,6 +70,16 @@ export const dayAndTime = (at: string | number | Date): string =>
     minute: "2-digit",
   }).format(new Date(at));
 
+/** `Mon 14:05`: the time in another time zone. Undefined if the browser does not know the zone. */
+export function timeIn(timeZone: string, at: number): string | undefined {
+  const options = { weekday: "short", hour: "numeric", minute: "2-digit", timeZone } as const;
+  try {
+    return dateFormat(`in ${timeZone}`, options).format(at);
+  } catch {
+    return undefined;
+  }
+}
+
 const units = [
   { unit: "day", ms: 86_400_000 },
   { unit: "hour", ms: 3_600_000 },
