@@ -1,7 +1,13 @@
 import type { JSX } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import type { Contact } from "../../../../../src/index.ts";
-import { CopyButton, IconButton, may, shownAddress, timeIn } from "../../../shared/browser/index.ts";
+import {
+  CopyButton,
+  IconButton,
+  may,
+  shownAddress,
+  timeIn,
+} from "../../../shared/browser/index.ts";
 import { contactEdits } from "../state/drafts.ts";
 import { now } from "../state/now.ts";
 import { t } from "../texts.ts";
