@@ -1,4 +1,5 @@
 import { playbookId } from "../kernel/index.ts";
+import { withChanges } from "./changes.ts";
 import { defaultAgent, type AgentDefinition, type CreateAgent, type UpdateAgent } from "./types.ts";
 
 /** Returns the definition of a new agent, with defaults. */
@@ -33,17 +34,4 @@ export function changedDefinition(before: AgentDefinition, change: UpdateAgent):
     handoff: withChanges(before.handoff, handoff),
     limits: withChanges(before.limits, limits),
   };
-}
-
-type Change<T> = {
-  readonly [K in keyof T]?: Given<T[K]> | (undefined extends T[K] ? null : never) | undefined;
-};
-/** The lists of an input are read-only. */
-type Given<Value> = Value extends (infer Item)[] ? readonly Item[] : Value;
-
-/** Null is only accepted for optional fields, so the result is complete. */
-function withChanges<T extends object>(before: T, change: Change<T> = {}): T {
-  const said = Object.entries(change).filter(([, value]) => value !== undefined);
-  const after = Object.entries({ ...before, ...Object.fromEntries(said) });
-  return Object.fromEntries(after.filter(([, value]) => value !== null)) as T;
 }

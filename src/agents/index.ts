@@ -27,13 +27,8 @@ export { validateAnswer } from "./turns/execution/model-answer.ts";
 export { readAnswer } from "./playbooks/play/slots.ts";
 export { type Slot, slotTypes } from "./playbooks/slot-types.ts";
 export type { PlaybookStep, PlaybookStepInput } from "./playbooks/step-types.ts";
-export type {
-  GetPlaybook,
-  CreatePlaybook,
-  PlaybookTriggerInput,
-  UpdatePlaybook,
-} from "./playbooks/input-types.ts";
-export type { Playbook, PlaybookTrigger } from "./playbooks/types.ts";
+export type { GetPlaybook, CreatePlaybook, UpdatePlaybook } from "./playbooks/input-types.ts";
+export type { Playbook, PlaybookTrigger, PlaybookTriggerInput } from "./playbooks/types.ts";
 export { agentVersionReaper, playbookVersionReaper } from "./reap-versions.ts";
 export { runReaper } from "./runs/reap-runs.ts";
 export {
@@ -59,12 +54,11 @@ export type {
 export type { PlaybookStepOutcome, RunPlaybookStep, RunStep } from "./runs/step-types.ts";
 export type { AwaitedCall, Run, RunStatus, RunTrigger, RunUsage } from "./runs/types.ts";
 export type { AgentHandoff, AgentHandoffInput } from "./settings/handoff-types.ts";
-export type { HandoffCause, HandoffRule, HandoffRuleInput } from "./settings/handoff-rule-types.ts";
+export type { HandoffCause, HandoffRule } from "./settings/handoff-rule-types.ts";
 export type {
   AgentGuideline,
   AgentGuidelineInput,
   AgentKnowledge,
-  AgentKnowledgeInput,
   AgentPersona,
   AgentPersonaInput,
 } from "./settings/persona-types.ts";

@@ -7,6 +7,7 @@ import {
   ids,
   name,
   playbookReference,
+  readonlyList,
   senderAddress,
   text,
   timestamp,
@@ -33,7 +34,6 @@ import {
 import {
   agentGuidelineSchema,
   agentGuidelinesInputSchema,
-  agentKnowledgeListInputSchema,
   agentKnowledgeSchema,
   agentPersonaInputSchema,
   agentPersonaSchema,
@@ -41,7 +41,6 @@ import {
   type AgentGuideline,
   type AgentGuidelineInput,
   type AgentKnowledge,
-  type AgentKnowledgeInput,
   type AgentPersona,
   type AgentPersonaInput,
 } from "./settings/persona-types.ts";
@@ -173,7 +172,7 @@ interface AgentInput {
    * Facts that the agent may tell contacts. At most 100.
    * @default []
    */
-  readonly knowledge?: readonly AgentKnowledgeInput[] | undefined;
+  readonly knowledge?: readonly AgentKnowledge[] | undefined;
   /**
    * Names of the host application's actions that the model may call. At most 50. Playbooks may call
    * any action.
@@ -207,7 +206,9 @@ function agentFields(limits: Limits) {
     playbook_ids: distinct(z.array(playbookReference).max(50)).meta({
       default: defaultAgent.playbook_ids,
     }),
-    knowledge: agentKnowledgeListInputSchema.meta({ default: defaultAgent.knowledge }),
+    knowledge: readonlyList(z.array(agentKnowledgeSchema).max(100)).meta({
+      default: defaultAgent.knowledge,
+    }),
     actions: distinct(z.array(identifier).max(50)).meta({ default: defaultAgent.actions }),
     reply: agentReplyInputSchema(limits),
     handoff: agentHandoffInputSchema(limits),

@@ -33,12 +33,15 @@ const maxMessageIds = 10;
 const maxReadForIds = 30;
 
 /** What a hand-off tells the people who take over. */
-export interface HandoffFacts {
+export interface Handoff {
   /** Null, as by default, if no rule of the agent asks for the hand-off. */
   readonly rule?: HandoffCause | null;
   readonly reason: string;
   /** Default: empty. */
-  readonly summary?: string;
+  readonly summary?: string | undefined;
+}
+
+interface HandOffOptions extends Handoff {
   /**
    * The run that hands off. The event's id is derived from it, so that erasing the run's words also
    * finds the event.
@@ -55,7 +58,7 @@ export interface HandoffFacts {
 export async function handOff(
   tx: Tx,
   before: Seen<ConversationRow>,
-  { rule = null, reason, summary = "", run_id, keepsSnooze = false }: HandoffFacts,
+  { rule = null, reason, summary = "", run_id, keepsSnooze = false }: HandOffOptions,
 ): Promise<Seen<ConversationRow>> {
   if (before.handler === "queue") return before;
   // A person is unassigned. An agent stays assigned, so that people can hand the conversation back

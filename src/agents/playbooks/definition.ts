@@ -1,4 +1,5 @@
 import { definedFields, playbookId } from "../../kernel/index.ts";
+import { withChanges } from "../changes.ts";
 import type { CreatePlaybook, UpdatePlaybook } from "./input-types.ts";
 import { defaultRetries, type PlaybookStep, type PlaybookStepInput } from "./step-types.ts";
 import type { PlaybookDefinition } from "./types.ts";
@@ -11,7 +12,7 @@ export function playbookDefinitionOf(given: CreatePlaybook): PlaybookDefinition 
     name,
     description,
     trigger: {
-      ...definedFields({ keywords: keywords?.slice(), intents: intents?.slice(), when }),
+      ...definedFields({ keywords, intents, when }),
       priority,
     },
     slots: [...slots],
@@ -30,13 +31,7 @@ function withDefaults(step: PlaybookStepInput): PlaybookStep {
 /** Applies a change. Absent fields keep their values. Null removes a field. */
 export function changedDefinition(
   before: PlaybookDefinition,
-  change: UpdatePlaybook,
+  { enabled: _, ...changes }: UpdatePlaybook,
 ): PlaybookDefinition {
-  const { enabled: _enabled, on_cancel, max_turns, ...others } = change;
-  return playbookDefinitionOf({
-    ...before,
-    ...definedFields(others),
-    on_cancel: on_cancel === undefined ? before.on_cancel : (on_cancel ?? undefined),
-    max_turns: max_turns === undefined ? before.max_turns : (max_turns ?? undefined),
-  });
+  return playbookDefinitionOf(withChanges<Omit<CreatePlaybook, "enabled">>(before, changes));
 }

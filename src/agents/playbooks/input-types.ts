@@ -4,39 +4,7 @@ import { name, queryInteger, readonlyList, text } from "../../kernel/index.ts";
 import { identifier, whole } from "../fields.ts";
 import { slotSchema, type Slot } from "./slot-types.ts";
 import { playbookLimits, playbookStepInputSchema, type PlaybookStepInput } from "./step-types.ts";
-
-/** What starts a playbook. It must also be one of the agent's `playbook_ids`. */
-export interface PlaybookTriggerInput {
-  /**
-   * Words or phrases in the contact's message that start the playbook: up to 50, of up to 64
-   * characters. Case and accents are ignored.
-   */
-  readonly keywords?: readonly string[] | undefined;
-  /**
-   * Names of intents that start the playbook when the model recognizes them: up to 20, of up to 64
-   * characters.
-   */
-  readonly intents?: readonly string[] | undefined;
-  /** Describes to the model when to start the playbook. At most 500 characters. */
-  readonly when?: string | undefined;
-  /**
-   * If the keywords of several playbooks match, the one with the highest value starts. From -1,000
-   * to 1,000.
-   * @default 0
-   */
-  readonly priority?: number | undefined;
-}
-
-const phrases = (max: number) => readonlyList(z.array(name(64)).max(max));
-
-export const playbookTriggerInputSchema = z
-  .strictObject({
-    keywords: phrases(50).optional(),
-    intents: phrases(20).optional(),
-    when: text(500).optional(),
-    priority: whole(-1_000, 1_000).optional().meta({ default: 0 }),
-  })
-  .meta({ interface: "PlaybookTriggerInput" });
+import { playbookTriggerInputSchema, type PlaybookTriggerInput } from "./types.ts";
 
 /** The fields of create and update. */
 const fields = {

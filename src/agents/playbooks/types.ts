@@ -1,33 +1,68 @@
 /** The resource of a playbook, and its versions. */
 import * as z from "zod";
-import { ids, pageSchema, timestamp, type PlaybookId } from "../../kernel/index.ts";
+import {
+  ids,
+  name,
+  pageSchema,
+  readonlyList,
+  text,
+  timestamp,
+  type PlaybookId,
+} from "../../kernel/index.ts";
 import { whole } from "../fields.ts";
 import { slotSchema, type Slot } from "./slot-types.ts";
 import { playbookStepSchema, type PlaybookStep } from "./step-types.ts";
 
 /** What starts a playbook. It must also be one of the agent's `playbook_ids`. */
-export interface PlaybookTrigger {
+export interface PlaybookTriggerInput {
   /**
-   * Words or phrases in the contact's message that start the playbook. Case and accents are
-   * ignored.
+   * Words or phrases in the contact's message that start the playbook: up to 50, of up to 64
+   * characters. Case and accents are ignored.
    */
-  readonly keywords?: string[] | undefined;
-  /** Names of intents that start the playbook when the model recognizes them. */
-  readonly intents?: string[] | undefined;
-  /** Describes to the model when to start the playbook. */
+  readonly keywords?: readonly string[] | undefined;
+  /**
+   * Names of intents that start the playbook when the model recognizes them: up to 20, of up to 64
+   * characters.
+   */
+  readonly intents?: readonly string[] | undefined;
+  /** Describes to the model when to start the playbook. At most 500 characters. */
   readonly when?: string | undefined;
-  /** If the keywords of several playbooks match, the one with the highest value starts. */
+  /**
+   * If the keywords of several playbooks match, the one with the highest value starts. From -1,000
+   * to 1,000.
+   * @default 0
+   */
+  readonly priority?: number | undefined;
+}
+
+/** What starts a playbook. It must also be one of the agent's `playbook_ids`. */
+export interface PlaybookTrigger extends PlaybookTriggerInput {
+  /**
+   * If the keywords of several playbooks match, the one with the highest value starts. From -1,000
+   * to 1,000.
+   */
   readonly priority: number;
 }
 
+const phrases = (max: number) => readonlyList(z.array(name(64)).max(max));
+
 export const playbookTriggerSchema = z
   .strictObject({
-    keywords: z.array(z.string()).optional(),
-    intents: z.array(z.string()).optional(),
-    when: z.string().optional(),
-    priority: z.int(),
+    keywords: phrases(50).optional(),
+    intents: phrases(20).optional(),
+    when: text(500).optional(),
+    priority: whole(-1_000, 1_000),
   })
   .meta({ interface: "PlaybookTrigger" });
+
+const { priority } = playbookTriggerSchema.shape;
+
+export const playbookTriggerInputSchema = z
+  .strictObject({
+    ...playbookTriggerSchema.shape,
+    priority: priority.optional().meta({ default: 0 }),
+  })
+  .meta({ interface: "PlaybookTriggerInput" });
 
 /** A script that an agent follows: triggers, questions and steps. */
 export interface Playbook {

@@ -35,18 +35,18 @@ const handoffCauses = [
 
 export const handoffCauseSchema = z.enum(handoffCauses);
 
-/** A rule that says when an agent hands its conversation off to people. */
-export type HandoffRule = Exclude<HandoffRuleInput, PlainRule> | RuleWithoutValue;
-
-/** A rule of a new or changed agent. The cause decides the type of the value. */
-export type HandoffRuleInput =
+/**
+ * A rule that says when an agent hands its conversation off to people. The cause decides the type
+ * of the value.
+ */
+export type HandoffRule =
   | KeywordRule
   | IntentRule
   | ConfidenceRule
   | SentimentRule
   | MaxTurnsRule
   | FailedAttemptsRule
-  | PlainRule;
+  | RuleWithoutValue;
 
 /** Hands off when the contact writes a keyword. */
 export interface KeywordRule {

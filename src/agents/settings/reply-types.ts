@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { name, type Limits } from "../../kernel/index.ts";
+import type { Changes } from "../changes.ts";
 import { whole } from "../fields.ts";
 
 /** What an agent's replies look like, and when it sends them. */
@@ -8,30 +9,33 @@ export interface AgentReply {
    * `generated`: the model writes replies. `canned_strict`: the agent sends only texts that the
    * host application wrote. Templates of playbooks may add values of slots, fields of action
    * results and the contact's name.
+   * @default "generated"
    */
   readonly mode: "generated" | "canned_strict";
-  /** The maximum characters of a reply, signature included. A longer reply is cut. */
+  /**
+   * The maximum characters of a reply, signature included: from 20 to the engine's limit of a
+   * message, usually 1,600. A longer reply is cut.
+   * @default 480
+   */
   readonly max_chars: number;
   /**
-   * How long the contact must be silent before the agent answers, in milliseconds. A contact that
-   * keeps writing is answered five times that long after the first unanswered message.
+   * How long the contact must be silent before the agent answers: 0 to 60,000 milliseconds. A
+   * contact that keeps writing is answered five times that long after the first unanswered message.
+   * @default 1500
    */
   readonly debounce_ms: number;
   /**
-   * A line below each reply. If absent, there is none. It is left out if it takes more than half of
-   * `max_chars`.
+   * A line below each reply, of at most 100 characters. Without it, there is none. It is left out
+   * if it takes more than half of `max_chars`.
    */
   readonly signature?: string | undefined;
 }
 
-export const agentReplySchema = z
-  .strictObject({
-    mode: z.enum(["generated", "canned_strict"]),
-    max_chars: whole(1),
-    debounce_ms: whole(0),
-    signature: z.string().optional(),
-  })
-  .meta({ interface: "AgentReply" });
+/**
+ * What an agent's replies look like. Absent fields keep their values or get their defaults. Null
+ * removes the signature.
+ */
+export type AgentReplyInput = Changes<AgentReply>;
 
 export const defaultReply: AgentReply = {
   mode: "generated",
@@ -39,41 +43,23 @@ export const defaultReply: AgentReply = {
   debounce_ms: 1_500,
 };
 
-/** What an agent's replies look like. Absent fields keep their values or get their defaults. */
-export interface AgentReplyInput {
-  /**
-   * `generated`: the model writes replies. `canned_strict`: the agent sends only texts that the
-   * host application wrote. Templates of playbooks may add values of slots, fields of action
-   * results and the contact's name.
-   * @default "generated"
-   */
-  readonly mode?: "generated" | "canned_strict" | undefined;
-  /**
-   * The maximum characters of a reply, signature included: from 20 to the engine's limit of a
-   * message, usually 1,600. A longer reply is cut.
-   * @default 480
-   */
-  readonly max_chars?: number | undefined;
-  /**
-   * How long the contact must be silent before the agent answers: 0 to 60,000 milliseconds. A
-   * contact that keeps writing is answered five times that long after the first unanswered message.
-   * @default 1500
-   */
-  readonly debounce_ms?: number | undefined;
-  /**
-   * A line below each reply, of at most 100 characters. Null means none. It is left out if it takes
-   * more than half of `max_chars`.
-   */
-  readonly signature?: string | null | undefined;
-}
+const signature = name(100);
+const fields = {
+  mode: z.enum(["generated", "canned_strict"]).meta({ default: defaultReply.mode }),
+  max_chars: whole(20).meta({ default: defaultReply.max_chars }),
+  debounce_ms: whole(0, 60_000).meta({ default: defaultReply.debounce_ms }),
+};
+
+export const agentReplySchema = z
+  .strictObject({ ...fields, signature: signature.optional() })
+  .meta({ interface: "AgentReply" });
 
 export const agentReplyInputSchema = ({ messageCharacters }: Limits) =>
   z
     .strictObject({
-      mode: z.enum(["generated", "canned_strict"]).meta({ default: defaultReply.mode }),
+      ...fields,
       max_chars: whole(20, messageCharacters).meta({ default: defaultReply.max_chars }),
-      debounce_ms: whole(0, 60_000).meta({ default: defaultReply.debounce_ms }),
-      signature: name(100).nullable(),
+      signature: signature.nullable(),
     })
     .partial()
     .meta({ interface: "AgentReplyInput" });

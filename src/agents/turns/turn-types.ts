@@ -3,7 +3,7 @@ import type { SentimentLabel } from "../../contacts/index.ts";
 import type { ConversationRow } from "../../conversations/index.ts";
 import type { Channel, PlaybookId } from "../../kernel/index.ts";
 import type { Json, Language, ModelAnswer, ModelMessage, Seen } from "../../ports/index.ts";
-import type { HandoffFacts } from "../handling/hand-off.ts";
+import type { Handoff } from "../handling/hand-off.ts";
 import type { FindPlaybook, Frame } from "../playbooks/play/frames.ts";
 import type { PinnedPlaybook } from "../playbooks/types.ts";
 import type { AgentSessionRow } from "../rows.ts";
@@ -44,7 +44,7 @@ export interface Progress {
 export interface TurnOutcome extends Progress {
   /** The reply to the contact. Null means none. */
   readonly text: string | null;
-  readonly handoff: HandoffFacts | null;
+  readonly handoff: Handoff | null;
   /** Whether the run failed: what was triggered could not be done. */
   readonly isFailed: boolean;
   /** Whether the turn closes the conversation. */

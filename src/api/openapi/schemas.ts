@@ -195,11 +195,11 @@ function described(schema: JsonSchema, io: Io, describe: Describe): object {
 
 /**
  * Client generators treat a field with a default as always present, and would require it in
- * requests. The description states the default instead.
+ * requests. The description states the default instead. A response has the field's value, and a
+ * default would stand for one that was removed.
  */
 function withDefault({ default: value, ...field }: DescribedField, io: Io): object {
-  if (value === undefined) return field;
-  if (io === "output") return { ...field, default: value };
+  if (value === undefined || io === "output") return field;
   const description = [field.description, `By default ${JSON.stringify(value)}.`];
   return { ...field, description: description.filter(Boolean).join(" ") };
 }

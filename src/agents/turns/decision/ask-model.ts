@@ -1,11 +1,12 @@
 /** Asks the model for an answer to the contact, and decides what follows from it. */
 import type { ModelAnswer } from "../../../ports/index.ts";
+import type { Handoff } from "../../handling/hand-off.ts";
 import { act, settle, think, type ModelResult, type TurnMoves } from "../../moves.ts";
 import type { Frame } from "../../playbooks/play/frames.ts";
 import { allowedValues } from "../../playbooks/play/slots.ts";
 import type { NewObservation, TurnFacts } from "../turn-types.ts";
 import { mayFillSlot } from "./guardrails.ts";
-import { handoffFor, handsOffOn, limitsFor, wordsFor, type Handoff } from "./handoff-rules.ts";
+import { handsOffOn, limitsFor, wordsFor } from "./handoff-rules.ts";
 import { replyOf } from "./reply-text.ts";
 import {
   beginPlaybook,
@@ -103,7 +104,7 @@ export function* answerAside(
 ): TurnMoves<Ending | undefined> {
   const { answer, failure } = yield* think({ type: "answer" });
   if (failure !== null && handsOffOn(facts.agent, failure)) {
-    return endWithHandoff(facts, handoffFor(failure, reasonFor(answer)));
+    return endWithHandoff(facts, { rule: failure, reason: reasonFor(answer) });
   }
   if (answer === null) return undefined;
   const { observations = [] } = answer;
@@ -126,14 +127,17 @@ const reasonFor = (answer: ModelAnswer | null): string =>
 /** Returns the hand-off that a model's answer leads to, if any. */
 function handoffAfter({ agent }: TurnFacts, answer: ModelAnswer): Handoff | undefined {
   const { handoff, intent, confidence = 1, calls, playbook_id } = answer;
-  if (handoff !== undefined) return handoffFor(null, handoff.reason, handoff.summary);
+  if (handoff !== undefined) return handoff;
   if (intent !== undefined && wordsFor(agent, "intent").includes(intent)) {
-    return handoffFor("intent", `The contact's intent is "${intent}".`);
+    return { rule: "intent", reason: `The contact's intent is "${intent}".` };
   }
   const isReply = calls === undefined && playbook_id === undefined;
   return isReply && limitsFor(agent, "confidence_below").some((min) => confidence < min)
-    ? handoffFor("confidence_below", "The model is not sure of its answer.")
+    ? { rule: "confidence_below", reason: "The model is not sure of its answer." }
     : undefined;
 }
 
-const afterFailure = (action: string): Handoff => handoffFor("action_failure", `${action} failed.`);
+const afterFailure = (action: string): Handoff => ({
+  rule: "action_failure",
+  reason: `${action} failed.`,
+});

@@ -1,19 +1,11 @@
 import { isVeryNegative } from "../../../contacts/index.ts";
 import { containsPhrase, normalizedWords } from "../../../kernel/index.ts";
+import type { Handoff } from "../../handling/hand-off.ts";
 import { askedSlot } from "../../playbooks/play/frames.ts";
 import type { HandoffCause, HandoffRule } from "../../settings/handoff-rule-types.ts";
 import type { AgentDefinition } from "../../types.ts";
 import type { TurnFacts } from "../turn-types.ts";
 import { isLikelyLoop } from "./loop-guard.ts";
-
-/** A decision to hand the conversation off to people. */
-export interface Handoff {
-  /** Null if a playbook or the model asks for the hand-off, not a rule. */
-  readonly rule: HandoffCause | null;
-  readonly reason: string;
-  /** The summary of the model or the playbook. Null if there is none. */
-  readonly summary: string | null;
-}
 
 /**
  * Returns the hand-off after which the contact gets no message: a machine would answer it, and who
@@ -21,27 +13,27 @@ export interface Handoff {
  */
 export function silentHandoff(facts: TurnFacts): Handoff | undefined {
   if (isLikelyLoop(facts)) {
-    return handoffFor("loop_suspected", "The contact seems to be a machine.");
+    return { rule: "loop_suspected", reason: "The contact seems to be a machine." };
   }
   return facts.suspectsOptOut
-    ? handoffFor("guardrail", "The contact may want no more messages.")
+    ? { rule: "guardrail", reason: "The contact may want no more messages." }
     : undefined;
 }
 
 /** Returns the hand-off for a limit of the agent. It is checked before the agent's rules. */
 export function limitHandoff({ agent: { limits }, session }: TurnFacts): Handoff | undefined {
   if (session.turns >= limits.max_ai_turns) {
-    return handoffFor("max_turns", "The agent has reached its limit of replies.");
+    return { rule: "max_turns", reason: "The agent has reached its limit of replies." };
   }
   return session.tokens >= limits.max_tokens_per_conversation
-    ? handoffFor("budget", "The conversation has used up its token budget.")
+    ? { rule: "budget", reason: "The conversation has used up its token budget." }
     : undefined;
 }
 
 export function ruleHandoff(facts: TurnFacts): Handoff | undefined {
   for (const rule of facts.agent.handoff.rules) {
     const reason = reasonOf(rule, facts);
-    if (reason !== undefined) return handoffFor(rule.on, reason);
+    if (reason !== undefined) return { rule: rule.on, reason };
   }
   return undefined;
 }
@@ -76,14 +68,6 @@ function isOption({ contactText, session, findPlaybook, isPaused }: TurnFacts): 
   const options = isPaused ? [] : (askedSlot(session.frames, findPlaybook)?.enum ?? []);
   const words = normalizedWords(contactText);
   return options.some((option) => normalizedWords(option) === words);
-}
-
-export function handoffFor(
-  rule: HandoffCause | null,
-  reason: string,
-  summary: string | null = null,
-): Handoff {
-  return { rule, reason, summary };
 }
 
 /**

@@ -6,7 +6,7 @@ import { play, type Played } from "../../playbooks/play/play.ts";
 import type { TurnFacts } from "../turn-types.ts";
 import { answerAside } from "./ask-model.ts";
 import { mayFillSlot } from "./guardrails.ts";
-import { handoffFor, handsOffOn } from "./handoff-rules.ts";
+import { handsOffOn } from "./handoff-rules.ts";
 import { replyOf } from "./reply-text.ts";
 import {
   answerContext,
@@ -54,8 +54,8 @@ function* afterPlay(facts: TurnFacts, before: readonly Frame[], played: Played):
       return isAnswered ? endWith(text) : askModelNext;
     }
     case "handoff": {
-      const handoff = handoffFor(null, end.reason, end.summary ?? slotSummary(end.slots));
-      const ending = endWithHandoff(facts, handoff);
+      const { reason, summary = slotSummary(end.slots) } = end;
+      const ending = endWithHandoff(facts, { reason, summary });
       return { ...ending, text: text ?? ending.text };
     }
     case "resolved":
@@ -71,17 +71,17 @@ function endStuck(
   texts: readonly string[],
 ): Ending {
   if (handsOffOn(facts.agent, cause)) {
-    return endWithHandoff(facts, handoffFor(cause, reason), texts);
+    return endWithHandoff(facts, { rule: cause, reason }, texts);
   }
   const isFailed = facts.request !== null;
   return { ...endWithFallback(facts, texts), frames: [], result: { error: reason }, isFailed };
 }
 
-/** Returns slot values as text, for the people who take over. Null if no slot has a value. */
-function slotSummary(slots: Frame["slots"]): string | null {
+/** Returns slot values as text, for the people who take over. Undefined if no slot has one. */
+function slotSummary(slots: Frame["slots"]): string | undefined {
   const filled = Object.entries(slots).filter(([, value]) => value !== null);
   const texts = filled.map(
     ([name, value]) => `${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`,
   );
-  return texts.length === 0 ? null : texts.join(", ");
+  return texts.length === 0 ? undefined : texts.join(", ");
 }

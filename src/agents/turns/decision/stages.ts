@@ -4,12 +4,13 @@
  */
 import { storable } from "../../../kernel/index.ts";
 import type { Json } from "../../../ports/index.ts";
+import type { Handoff } from "../../handling/hand-off.ts";
 import { beginFrame, type Frame } from "../../playbooks/play/frames.ts";
 import type { AnswerContext } from "../../playbooks/play/slots.ts";
 import type { PinnedPlaybook } from "../../playbooks/types.ts";
 import type { HandoffCause } from "../../settings/handoff-rule-types.ts";
 import type { NewObservation, Progress, TurnFacts, TurnOutcome } from "../turn-types.ts";
-import { handoffFor, handsOffOn, limitsFor, type Handoff } from "./handoff-rules.ts";
+import { handsOffOn, limitsFor } from "./handoff-rules.ts";
 import { replyOf } from "./reply-text.ts";
 
 export type Stage = Play | Ask | Ending;
@@ -115,7 +116,7 @@ export function endWithFallback(
 export function endUnanswered(facts: TurnFacts): Ending {
   const failed = facts.session.failed_attempts + 1;
   return limitsFor(facts.agent, "failed_attempts").some((max) => failed >= max)
-    ? endWithHandoff(facts, handoffFor("failed_attempts", "The agent found no answer."))
+    ? endWithHandoff(facts, { rule: "failed_attempts", reason: "The agent found no answer." })
     : endWithFallback(facts);
 }
 
@@ -126,6 +127,6 @@ export function endWithProblem(
   reason: string,
 ): Ending {
   return cause !== null && handsOffOn(facts.agent, cause)
-    ? endWithHandoff(facts, handoffFor(cause, reason))
+    ? endWithHandoff(facts, { rule: cause, reason })
     : { ...endUnanswered(facts), result: { error: reason } };
 }

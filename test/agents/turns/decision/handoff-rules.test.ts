@@ -3,7 +3,6 @@ import { describe, expect, it, test } from "vitest";
 import { english } from "../../../../adapters/language/index.ts";
 import type { HandoffRule } from "../../../../src/agents/settings/handoff-rule-types.ts";
 import {
-  handoffFor,
   handsOffOn,
   limitHandoff,
   limitsFor,
@@ -65,7 +64,6 @@ describe("regardless of its rules, an agent hands off", () => {
     ).toEqual({
       rule: "loop_suspected",
       reason: "The contact seems to be a machine.",
-      summary: null,
     });
     expect(
       silentHandoff(factsWith({ suspectsOptOut: true, session: limits })),
@@ -73,7 +71,6 @@ describe("regardless of its rules, an agent hands off", () => {
     ).toEqual({
       rule: "guardrail",
       reason: "The contact may want no more messages.",
-      summary: null,
     });
   });
 
@@ -81,12 +78,14 @@ describe("regardless of its rules, an agent hands off", () => {
     const after = (turns: number, tokens: number) =>
       limitHandoff(factsWith({ session: { ...session, turns, tokens } }));
     expect(after(3, 899), "Below its limits an agent goes on.").toBeUndefined();
-    expect(after(4, 900), "The limit of replies comes first.").toEqual(
-      handoffFor("max_turns", "The agent has reached its limit of replies."),
-    );
-    expect(after(3, 900), "An agent stops at its limit of tokens.").toEqual(
-      handoffFor("budget", "The conversation has used up its token budget."),
-    );
+    expect(after(4, 900), "The limit of replies comes first.").toEqual({
+      rule: "max_turns",
+      reason: "The agent has reached its limit of replies.",
+    });
+    expect(after(3, 900), "An agent stops at its limit of tokens.").toEqual({
+      rule: "budget",
+      reason: "The conversation has used up its token budget.",
+    });
   });
 });
 
@@ -96,9 +95,10 @@ describe("by its rules, an agent hands off", () => {
 
   it("when the contact asks for a person", () => {
     const rule = { on: "customer_request" } as const;
-    expect(handoff(rule, { contactText: "Can I talk to a human?" })).toEqual(
-      handoffFor("customer_request", "The contact asked for a person."),
-    );
+    expect(handoff(rule, { contactText: "Can I talk to a human?" })).toEqual({
+      rule: "customer_request",
+      reason: "The contact asked for a person.",
+    });
     expect(handoff(rule, { contactText: "Can I talk?" })).toBeUndefined();
   });
 
@@ -129,13 +129,15 @@ describe("by its rules, an agent hands off", () => {
 
   it("when the contact writes a keyword as whole words", () => {
     const rule: HandoffRule = { on: "keyword", value: ["court", "my Lawyer"] };
-    expect(handoff(rule, { contactText: "Ask MY lawyer." })).toEqual(
-      handoffFor("keyword", 'The contact wrote "my Lawyer".'),
-    );
+    expect(handoff(rule, { contactText: "Ask MY lawyer." })).toEqual({
+      rule: "keyword",
+      reason: 'The contact wrote "my Lawyer".',
+    });
     expect(handoff(rule, { contactText: "Ask my lawyers in the courtyard." })).toBeUndefined();
-    expect(handoff({ on: "keyword", value: "court" }, { contactText: "In court" })).toEqual(
-      handoffFor("keyword", 'The contact wrote "court".'),
-    );
+    expect(handoff({ on: "keyword", value: "court" }, { contactText: "In court" })).toEqual({
+      rule: "keyword",
+      reason: 'The contact wrote "court".',
+    });
   });
 
   it("when one message is very negative, or the contact's sentiment is below the limit", () => {
@@ -143,10 +145,14 @@ describe("by its rules, an agent hands off", () => {
     const feels = (score: number): Partial<TurnFacts> => ({
       contact: { ...nobody, sentiment: { label: "negative", score } },
     });
-    const below = handoffFor("sentiment_below", "The contact's sentiment is below the limit.");
-    expect(handoff(rule, { lowestScore: -0.6, ...feels(-0.9) })).toEqual(
-      handoffFor("sentiment_below", "The contact is very upset."),
-    );
+    const below = {
+      rule: "sentiment_below",
+      reason: "The contact's sentiment is below the limit.",
+    };
+    expect(handoff(rule, { lowestScore: -0.6, ...feels(-0.9) })).toEqual({
+      rule: "sentiment_below",
+      reason: "The contact is very upset.",
+    });
     expect(handoff(rule, { lowestScore: -0.5, ...feels(-0.3) })).toEqual(below);
     expect(handoff(rule, feels(-0.3))).toEqual(below);
     expect(handoff(rule, feels(-0.2)), "The limit itself is sufficient.").toBeUndefined();
@@ -157,7 +163,7 @@ describe("by its rules, an agent hands off", () => {
     const after = (turns: number, value: number) =>
       handoff({ on: "max_turns", value }, { session: { ...session, turns } });
     expect(after(2, 3)).toBeUndefined();
-    expect(after(3, 3)).toEqual(handoffFor("max_turns", "The agent has replied 3 times."));
+    expect(after(3, 3)).toEqual({ rule: "max_turns", reason: "The agent has replied 3 times." });
   });
 
   it("for the first rule that applies, and for no cause that shows only later", () => {
@@ -181,15 +187,6 @@ test("a failure hands off if a rule asks for it, a spent budget always", () => {
   expect(handsOffOn(agent, "guardrail")).toBe(true);
   expect(handsOffOn(agent, "model_error")).toBe(false);
   expect(handsOffOn(agent, "budget")).toBe(true);
-});
-
-test("a hand-off may have a summary, and no rule", () => {
-  expect(handoffFor(null, "They ask for more.", "A refund")).toEqual({
-    rule: null,
-    reason: "They ask for more.",
-    summary: "A refund",
-  });
-  expect(handoffFor("keyword", "They wrote it.").summary).toBeNull();
 });
 
 test("the words and the limits of all rules for a cause count", () => {
