@@ -41,7 +41,7 @@ import { getAgent, listAgents } from "./reads.ts";
 import { agents, agentSessions, agentTriggers, agentVersions } from "./rows.ts";
 import { approveRun } from "./runs/approve-run.ts";
 import type { ApproveRun } from "./runs/input-types.ts";
-import { getRun, listAllRuns, listConversationRuns, listRuns } from "./runs/reads.ts";
+import { getRun, listAgentRuns, listConversationRuns, listRuns } from "./runs/reads.ts";
 import { runs } from "./runs/rows.ts";
 import { runSchema } from "./runs/types.ts";
 import { triggerAgent } from "./trigger-agent.ts";
@@ -141,7 +141,7 @@ const agentRoutes: readonly ApiRoute[] = [
     ...read,
     method: "GET",
     path: "/v1/agents/:id/runs",
-    operation: listRuns,
+    operation: listAgentRuns,
     summary: "List an agent's runs",
     description:
       "Newest first. With the status `awaiting_approval`, the run whose deadline is next comes " +
@@ -179,7 +179,7 @@ const agentRoutes: readonly ApiRoute[] = [
     ...read,
     method: "GET",
     path: "/v1/runs",
-    operation: listAllRuns,
+    operation: listRuns,
     summary: "List the runs of all agents",
     description:
       "Newest first, including the runs of deleted agents. With the status `awaiting_approval`, " +
@@ -320,7 +320,7 @@ const agentHandles = {
     update: commandByIdAndInput(updateAgent),
     remove: commandById(removeAgent),
     trigger: commandByIdAndInput(triggerAgent),
-    runs: listById(listRuns),
+    runs: listById(listAgentRuns),
     run: method(
       ({ read }) =>
         (id: string, run_id: string) =>
@@ -337,7 +337,7 @@ const agentHandles = {
           change(approveRun, inputWith({ id, run_id }, decision), options),
     ),
   },
-  runs: { list: list(listAllRuns) },
+  runs: { list: list(listRuns) },
   playbooks: {
     create: command(createPlaybook),
     get: queryByIdAndInput(getPlaybook),

@@ -44,13 +44,7 @@ export { mayQuote, redactedRun } from "./runs/redaction-rules.ts";
 export { redactSession } from "./handling/session.ts";
 export { handOff } from "./handling/hand-off.ts";
 export { unansweredSince } from "./handling/answered-messages.ts";
-export type {
-  ApproveRun,
-  ListAllRuns,
-  ListConversationRuns,
-  ListRuns,
-  TriggerAgent,
-} from "./runs/input-types.ts";
+export type { ApproveRun, ListAgentRuns, ListRuns, TriggerAgent } from "./runs/input-types.ts";
 export type { PlaybookStepOutcome, RunPlaybookStep, RunStep } from "./runs/step-types.ts";
 export type { AwaitedCall, Run, RunStatus, RunTrigger, RunUsage } from "./runs/types.ts";
 export type { AgentHandoff, AgentHandoffInput } from "./settings/handoff-types.ts";

@@ -11,7 +11,7 @@ import type {
   ContactSentiment,
   Conversation,
   Json,
-  ListRuns,
+  ListAgentRuns,
   Medium,
   Message,
   MessagingEngine,
@@ -89,7 +89,7 @@ test("a function that passes on changes, filters or a decision names their type"
   type Engine = MessagingEngine;
   expectTypeOf<Taken<Engine["contacts"]["update"]>>().toEqualTypeOf<UpdateContact>();
   expectTypeOf<Taken<Engine["conversations"]["reply"]>>().toEqualTypeOf<Reply>();
-  expectTypeOf<Taken<Engine["agents"]["runs"]>>().toEqualTypeOf<ListRuns | undefined>();
+  expectTypeOf<Taken<Engine["agents"]["runs"]>>().toEqualTypeOf<ListAgentRuns | undefined>();
   expectTypeOf<Parameters<Engine["agents"]["approve"]>[2]>().toEqualTypeOf<ApproveRun>();
 });
 

@@ -60,49 +60,27 @@ export const triggerAgentSchema = z
   })
   .meta({ id: "TriggerAgent" });
 
-/** Which runs of an agent to list. */
+/** Which runs to list. */
 export interface ListRuns extends PageQuery {
-  /** Only runs with this status. */
-  readonly status?: RunStatus | undefined;
-  /** Only runs in this conversation. */
-  readonly conversation_id?: string | undefined;
-}
-
-export const listRunsSchema = z
-  .strictObject({
-    ...pageFields,
-    status: runStatusSchema.optional(),
-    conversation_id: filterById("conversation").optional(),
-  })
-  .meta({ interface: "ListRuns" });
-
-/** Which runs in a conversation to list. */
-export interface ListConversationRuns extends PageQuery {
-  /** Only runs with this status. */
-  readonly status?: RunStatus | undefined;
-}
-
-export const listConversationRunsSchema = z
-  .strictObject({
-    ...pageFields,
-    status: runStatusSchema.optional(),
-  })
-  .meta({ interface: "ListConversationRuns" });
-
-/** Which runs of all agents to list. */
-export interface ListAllRuns extends PageQuery {
   /**
    * Only runs with this status. Those that await an approval are in the order of their deadlines.
    */
   readonly status?: RunStatus | undefined;
 }
 
-export const listAllRunsSchema = z
-  .strictObject({
-    ...pageFields,
-    status: runStatusSchema.optional(),
-  })
-  .meta({ interface: "ListAllRuns" });
+export const listRunsSchema = z
+  .strictObject({ ...pageFields, status: runStatusSchema.optional() })
+  .meta({ interface: "ListRuns" });
+
+/** Which runs of an agent to list. */
+export interface ListAgentRuns extends ListRuns {
+  /** Only runs in this conversation. */
+  readonly conversation_id?: string | undefined;
+}
+
+export const listAgentRunsSchema = z
+  .strictObject({ ...listRunsSchema.shape, conversation_id: filterById("conversation").optional() })
+  .meta({ interface: "ListAgentRuns" });
 
 /** One run of an agent. */
 export interface RunOfAgent {

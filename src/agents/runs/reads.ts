@@ -4,12 +4,10 @@ import { mapPage, page, type Call, type Query, type RangeList } from "../../oper
 import type { Reads } from "../../store/index.ts";
 import { agentById } from "../rows.ts";
 import {
-  listAllRunsSchema,
-  listConversationRunsSchema,
+  listAgentRunsSchema,
   listRunsSchema,
   runOfAgentSchema,
-  type ListAllRuns,
-  type ListConversationRuns,
+  type ListAgentRuns,
   type ListRuns,
   type RunOfAgent,
 } from "./input-types.ts";
@@ -37,10 +35,10 @@ export const getRun: Query<RunOfAgent, Run> = {
   },
 };
 
-export const listRuns: Query<ListRuns & ById, Page<Run>> = {
+export const listAgentRuns: Query<ListAgentRuns & ById, Page<Run>> = {
   kind: "query",
   name: "agents.runs",
-  input: () => withId(listRunsSchema, "The id of the agent."),
+  input: () => withId(listAgentRunsSchema, "The id of the agent."),
   async run(reads, input, call) {
     const { id, conversation_id } = input;
     await checkAgent(reads, id);
@@ -52,20 +50,20 @@ export const listRuns: Query<ListRuns & ById, Page<Run>> = {
   },
 };
 
-export const listAllRuns: Query<ListAllRuns, Page<Run>> = {
+export const listRuns: Query<ListRuns, Page<Run>> = {
   kind: "query",
   name: "runs.list",
-  input: () => listAllRunsSchema,
+  input: () => listRunsSchema,
   run(reads, input, call) {
     const ranges = { all: { index: runs.primary, prefix: [] }, awaiting: allAwaiting };
     return runPage(reads, call, { operation: "runs.list", input, ...ranges });
   },
 };
 
-export const listConversationRuns: Query<ListConversationRuns & ById, Page<Run>> = {
+export const listConversationRuns: Query<ListRuns & ById, Page<Run>> = {
   kind: "query",
   name: "conversations.runs",
-  input: () => withId(listConversationRunsSchema, "The id of the conversation."),
+  input: () => withId(listRunsSchema, "The id of the conversation."),
   async run(reads, input, call) {
     const { id } = input;
     if ((await reads.get(conversationById, [id])) === undefined) throw notFound("conversation", id);
@@ -91,7 +89,7 @@ const rangesInConversation = (id: string): Ranges => ({
 interface RunList extends Ranges {
   readonly operation: string;
   /** All fields but `limit` and `cursor` are filters. A cursor is valid only with the same ones. */
-  readonly input: ListAllRuns;
+  readonly input: ListRuns;
   readonly agent_id?: string;
 }
 

@@ -5,7 +5,7 @@ import type {
   CreateAgent,
   CreatePlaybook,
   GetPlaybook,
-  ListAllRuns,
+  ListAgentRuns,
   ListRuns,
   Playbook,
   Run,
@@ -56,7 +56,7 @@ export interface Agents {
    * Lists the runs of the agent, newest first. A filtered page can be empty although more pages
    * follow.
    */
-  runs(id: string, filters?: ListRuns): PagePromise<Run>;
+  runs(id: string, filters?: ListAgentRuns): PagePromise<Run>;
   /**
    * Returns a run with its steps and its result.
    * @throws TidingsError `not_found`
@@ -79,7 +79,7 @@ export interface Runs {
    * `awaiting_approval`, the run whose deadline is next comes first. With another status, a page
    * can be empty although more pages follow.
    */
-  list(filters?: ListAllRuns): PagePromise<Run>;
+  list(filters?: ListRuns): PagePromise<Run>;
 }
 
 /** Playbooks: scripts that agents follow. */

@@ -1,4 +1,4 @@
-import type { ListConversationRuns, Run } from "../../agents/index.ts";
+import type { ListRuns, Run } from "../../agents/index.ts";
 import type {
   AddNote,
   Assignee,
@@ -111,7 +111,7 @@ export interface Conversations {
    * Lists the runs of all agents in the conversation, newest first. A filtered page can be empty
    * although more pages follow.
    */
-  runs(id: string, filters?: ListConversationRuns): PagePromise<Run>;
+  runs(id: string, filters?: ListRuns): PagePromise<Run>;
   /**
    * Tells the visitor of a webchat conversation, and colleagues, that a person is typing. It holds
    * for 6 seconds, or until the person's message: repeat it every 3 seconds meanwhile. Nothing is
