@@ -22,23 +22,15 @@ const language = english();
 export function slotValue(slot: ModelSlot, text: string, writtenAt: number): Json {
   if (slot.type === "number") return countedThing(slot, text);
   if (slot.type === "text" && slot.enum === undefined) return only(text.match(code));
-  const { name, type, prompt, enum: options } = slot;
-  const question = {
-    name,
-    type,
-    prompt,
-    required: true,
-    ...(options === undefined ? {} : { enum: [...options] }),
-  };
   const valueOf = (words: string) =>
-    readAnswer(question, words, { language, now: writtenAt, contact: unknownContact });
+    readAnswer(slot, words, { language, now: writtenAt, contact: unknownContact });
   const clauses = clausesOf(text);
   const read = clauses
     .map(withoutConjunction)
     .map((words) => ({ words, value: valueOf(words) }))
     .filter(({ value }) => value !== undefined);
   const values = new Set(read.map(({ value }) => value));
-  if (type === "date") {
+  if (slot.type === "date") {
     // One clause may say which of several days another one means: "Friday, the 11th". So all but
     // those that exclude something must together name the day.
     values.add(valueOf(clauses.filter((clause) => !isDenied(clause)).join(", ")));

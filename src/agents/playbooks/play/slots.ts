@@ -18,6 +18,9 @@ export interface AnswerContext {
   };
 }
 
+/** How the answer to a slot is read. */
+type SlotForm = Pick<Slot, "type" | "pattern" | "enum">;
+
 /** Dates are `2026-12-01`, phone numbers E.164. */
 export type SlotValue = string | number | boolean;
 
@@ -33,7 +36,7 @@ const maxRead = 1_000;
  * value, unless it could mean two things, such as `1.125`.
  */
 export function readAnswer(
-  slot: Slot,
+  slot: SlotForm,
   answer: string,
   { language, now, contact }: AnswerContext,
 ): SlotValue | undefined {
@@ -95,7 +98,7 @@ function isFree({ type, enum: options }: Slot): boolean {
   return options === undefined && (type === "text" || type === "email" || type === "phone");
 }
 
-export function takesAnyText(slot: Slot): boolean {
+export function takesAnyText(slot: SlotForm): boolean {
   return slot.type === "text" && slot.pattern === undefined && slot.enum === undefined;
 }
 
