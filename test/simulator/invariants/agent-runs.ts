@@ -127,6 +127,23 @@ export const decisionIsReported: Invariant = {
   },
 };
 
+export const approvedCallIsMade: Invariant = {
+  name: "A run that has come to its end has made every call that a person approved.",
+  check: () => ({
+    *commit(engine, writes) {
+      for (const { id, status, calls, conversation_id } of writtenRows(writes, runs)) {
+        if (status !== "completed" && status !== "handed_off") continue;
+        for (const call of calls.filter((each) => each.status === "approved")) {
+          yield {
+            about: [id, conversation_id],
+            description: `${engine} ended ${id} as ${status} without the approved ${call.id}`,
+          };
+        }
+      }
+    },
+  }),
+};
+
 /** The ids of the calls that the steps say were decided. A redaction removes them. */
 const decidedIn = (steps: RunRow["steps"]): string[] =>
   steps.flatMap(({ type, input }) =>

@@ -5,7 +5,12 @@ import {
   agentAnswersOrHandsOff,
   agentOwnsConversation,
 } from "./agent-replies.ts";
-import { decisionIsReported, runEndsOnce, waitingRunIsReported } from "./agent-runs.ts";
+import {
+  approvedCallIsMade,
+  decisionIsReported,
+  runEndsOnce,
+  waitingRunIsReported,
+} from "./agent-runs.ts";
 import {
   attemptRecordedBeforeCall,
   calledUnderLease,
@@ -150,6 +155,7 @@ export const invariants: readonly Invariant[] = [
   runEndsOnce,
   waitingRunIsReported,
   decisionIsReported,
+  approvedCallIsMade,
   recordedBeforeCall,
   actionDoneOnce,
   approvedBeforeAction,
