@@ -33,6 +33,15 @@ export interface VirtualClock extends Clock {
    */
   advanceUntil(condition: () => boolean | Promise<boolean>, withinMs?: number): Promise<void>;
   /**
+   * Runs `code` and advances the time, like `advance`, until the code has ended. Returns what it
+   * returned. For calls that wait for the clock, such as `clock.run(() => engine.stop())`. Once no
+   * call of `sleep` is left, it waits for the code without a limit, because the code can wait for a
+   * file or a socket.
+   * @throws Error when the code has not ended within `withinMs` (default one day)
+   * @throws TidingsError `invalid_option` when `withinMs` is not a number
+   */
+  run<T>(code: () => Promise<T>, withinMs?: number): Promise<T>;
+  /**
    * Resolves when all work is done that does not need the time to advance.
    * @throws Error when work does not settle in 1,000,000 turns of the event loop
    */
@@ -88,6 +97,19 @@ export function virtualClock(start: Time = "2026-01-01T00:00:00.000Z"): VirtualC
           "use it with PostgreSQL"
         : `within ${withinMs} ms`;
       throw new Error(`The condition did not hold by ${new Date(now()).toISOString()}, ${why}.`);
+    },
+    async run(code, withinMs = dayMs) {
+      const until = timers.elapsed + checkedMs(withinMs);
+      const result = (async () => code())();
+      let hasEnded = false;
+      const end = (): void => {
+        hasEnded = true;
+      };
+      result.then(end, end);
+      const isInTime = (await timers.run(until, () => hasEnded)) || timers.next === undefined;
+      if (isInTime) return result;
+      const time = new Date(now()).toISOString();
+      throw new Error(`The code had not ended by ${time}, within ${withinMs} ms.`);
     },
     settle,
     step(ms) {

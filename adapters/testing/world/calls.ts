@@ -109,14 +109,8 @@ export class HostCalls<Tx extends object | undefined> {
 
   async run<T>(code: HostCode<T, Tx>, options: CallOptions): Promise<T> {
     const { withinMs = defaultCallMs } = options;
-    const call = this.begin(code, options);
-    let hasEnded = false;
-    const end = (): void => {
-      hasEnded = true;
-    };
-    call.then(end, end);
-    await this.#context.clock.advanceUntil(() => hasEnded, maxDownMs + withinMs + 1);
-    const known = await call;
+    const call = () => this.begin(code, options);
+    const known = await this.#context.clock.run(call, maxDownMs + withinMs + 1);
     if (known.outcome === "done") return known.value;
     if (known.outcome === "refused") throw known.error;
     const { why, error } = known;

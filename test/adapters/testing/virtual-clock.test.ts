@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { virtualClock, type VirtualClock } from "../../../adapters/testing/index.ts";
@@ -210,6 +211,33 @@ test("time advances until a condition holds", async () => {
   await expect(clock.advanceUntil(() => false)).rejects.toThrow(
     "nothing waits for a later time. The clock does not wait for sockets",
   );
+});
+
+test("time advances until code has ended, and no further", async () => {
+  const clock = virtualClock();
+  const start = clock.now();
+  const off = new AbortController();
+  void clock.sleep(Infinity, off.signal);
+  void clock.sleep(3_600_000, off.signal);
+  const sleeping = async (ms: number): Promise<number> => {
+    await clock.sleep(ms);
+    return clock.now() - start;
+  };
+  expect(await clock.run(() => sleeping(30))).toBe(30);
+  expect(clock.now() - start).toBe(30);
+  const failing = async (): Promise<void> => {
+    await clock.sleep(10);
+    throw new Error("I failed");
+  };
+  await expect(clock.run(failing)).rejects.toThrow("I failed");
+  expect(clock.now() - start).toBe(40);
+
+  await expect(clock.run(() => sleeping(200), 100)).rejects.toThrow("had not ended by");
+  expect(clock.now() - start).toBeLessThanOrEqual(140);
+  off.abort();
+  await clock.advance(200);
+  // The code waits for a file, and nothing waits for the clock.
+  expect((await clock.run(() => readFile("package.json", "utf8"))).length).toBeGreaterThan(0);
 });
 
 test("concurrent advances of one clock are an error", async () => {
