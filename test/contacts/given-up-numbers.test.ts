@@ -1,5 +1,6 @@
-/** Messages that wait while their contact gives up the number that they go to. */
+/** Contacts that give up a number, and messages that wait meanwhile to go to it. */
 import { describe, expect, it } from "vitest";
+import { memory } from "../../adapters/storage/memory/index.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
 import { carrier } from "../support/engines/carrier.ts";
 import { fastForward } from "../support/engines/fast-forward.ts";
@@ -63,4 +64,20 @@ describe.each(lightStorages)("a message that waits, on $name,", ({ open }) => {
     });
     expect(result).toMatchObject({ calls: 1, denials: [] });
   });
+});
+
+it("a contact with a new number gets messages from the sender that it knows", async () => {
+  const { engine } = world();
+  const one = engine(memory());
+  const address = "+15550000001";
+  await one.senders.create({
+    address,
+    channels: ["sms"],
+    transport: "sandbox",
+    default: false,
+  });
+  const { contact_id } = await one.sandbox.inbound({ from: phone, to: address, body: "Hello" });
+  await one.contacts.update(contact_id, { phone: other });
+  const sent = await one.messages.send({ to: contact_id, body: "Hi" });
+  expect([sent.from, sent.to]).toEqual([address, other]);
 });
