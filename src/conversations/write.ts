@@ -1,4 +1,4 @@
-import { contactById, contacts } from "../contacts/index.ts";
+import { contacts, findSurvivor } from "../contacts/index.ts";
 import { appendEvent } from "../events/index.ts";
 import { notFound, TidingsError, type MessageId } from "../kernel/index.ts";
 import { hasChanges } from "../operations/index.ts";
@@ -218,14 +218,15 @@ async function writeWake(tx: Tx, conversation: ConversationRow): Promise<void> {
 
 /**
  * An active conversation holds the time of its last message, so that a message does not write the
- * contact. When it closes, the contact takes over that time.
+ * contact. When it closes, the contact takes over that time. A merge moves a closed conversation
+ * after the contact, and a scheduled message may be sent in it before that.
  */
 async function updateContactTime(
   tx: Tx,
   { account_id, mode, contact_id, ...last }: ConversationRow,
 ): Promise<void> {
   if (last.message_count === 0) return;
-  const contact = await tx.get(contactById, [contact_id], { hold: true });
+  const contact = await findSurvivor(tx, contact_id, { hold: true });
   if (contact === undefined || (contact.last_message_at ?? 0) >= last.last_activity_at) return;
   tx.update(contacts, contact, { last_message_at: last.last_activity_at });
 }

@@ -399,3 +399,31 @@ it("a queued message is sent while the merged contact's history cannot move to t
   await clock.advance(600_000);
   expect(await one.messages.get(id)).toMatchObject({ status: "sent", contact_id: survivor.id });
 });
+
+it("counts a scheduled message that is sent before the merge has moved its conversation", async () => {
+  const { clock, engine, started } = world();
+  const ground = memory();
+  const { storage, dieAfter } = mortal(ground);
+  const dying = engine(storage);
+  const other = await dying.contacts.create({ phone: "+15005550001" });
+  const send_at = new Date(clock.now() + 30_000).toISOString();
+  const { id, conversation_id } = await dying.messages.send({
+    to: other.id,
+    body: "Soon",
+    send_at,
+  });
+  await dying.conversations.update(conversation_id, { status: "closed" });
+  // The message is now in an earlier conversation, which the merge moves later.
+  await dying.messages.send({ to: other.id, body: "Hello" });
+  const survivor = await dying.contacts.create({ name: "Ann" });
+  dieAfter(1);
+  expect(await outcome(dying.contacts.merge(survivor.id, other.id))).toBe("storage_unavailable");
+
+  const one = await started(ground);
+  await clock.advance(30_000);
+  const { status, placed_at } = await one.messages.get(id);
+  expect([status, placed_at]).toEqual(["sent", send_at]);
+  await clock.advance(60_000);
+  expect((await one.contacts.get(survivor.id)).last_message_at).toBe(send_at);
+  expect((await one.contacts.get(other.id)).last_message_at).toBeNull();
+});
