@@ -38,6 +38,7 @@ export type {
   Index,
   KeyValue,
   Schema,
+  Scoping,
   UniqueIndex,
   WordIndex,
 } from "../src/ports/collection.ts";
@@ -113,6 +114,8 @@ export {
   destinations,
   hostOf,
   publicOnly,
+  type IpAddress,
+  type IpNetwork,
   type RefusedUrl,
   type UrlCheck,
 } from "../src/ports/destinations.ts";
@@ -131,4 +134,5 @@ export type { SleepOptions } from "../src/ports/clock.ts";
 export type { DateContext, Passage, RankedPassage } from "../src/ports/language.ts";
 
 // A mount.
+export type { MountOptions } from "./http/mount.ts";
 export type { ApiBody, ApiRequest, ApiResponse, Mountable } from "../src/api/index.ts";

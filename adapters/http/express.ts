@@ -16,15 +16,16 @@ export interface ExpressRequest extends IncomingMessage {
   readonly rawBody?: unknown;
 }
 
-type Next = (error?: unknown) => void;
+/** Passes a request on to the next handler of Express, or an error to the next error handler. */
+export type ExpressNext = (error?: unknown) => void;
 
 /**
  * Two handlers for `app.use`: one for requests, and one for the errors of body parsers that are
  * mounted earlier.
  */
 export type ExpressHandlers = [
-  (request: ExpressRequest, response: ServerResponse, next: Next) => void,
-  (error: unknown, request: ExpressRequest, response: ServerResponse, next: Next) => void,
+  (request: ExpressRequest, response: ServerResponse, next: ExpressNext) => void,
+  (error: unknown, request: ExpressRequest, response: ServerResponse, next: ExpressNext) => void,
 ];
 
 /**

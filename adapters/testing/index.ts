@@ -100,6 +100,7 @@ export type {
   CrashOptions,
   Finding,
   Law,
+  LawResult,
   SettleOptions,
   World,
   WorldOptions,

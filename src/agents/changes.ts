@@ -2,7 +2,7 @@
  * Changes of settings, as callers give them. An absent field keeps its value. Null removes a field
  * that can be absent.
  */
-export type Changes<T> = {
+export type SettingChanges<T> = {
   readonly [Name in keyof T]?:
     Given<T[Name]> | (undefined extends T[Name] ? null : never) | undefined;
 };
@@ -10,7 +10,7 @@ export type Changes<T> = {
 type Given<Value> = Value extends (infer Item)[] ? readonly Item[] : Value;
 
 /** Null is only accepted for fields that can be absent, so the result is complete. */
-export function withChanges<T extends object>(before: T, changes: Changes<T> = {}): T {
+export function withChanges<T extends object>(before: T, changes: SettingChanges<T> = {}): T {
   const said = Object.entries(changes).filter(([, value]) => value !== undefined);
   const after = Object.entries({ ...before, ...Object.fromEntries(said) });
   return Object.fromEntries(after.filter(([, value]) => value !== null)) as T;

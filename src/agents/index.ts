@@ -23,10 +23,26 @@ export { runResource } from "./runs/show.ts";
 export type { AgentAction, AgentActions } from "./actions/show-actions.ts";
 export type { AgentRuntime, AgentSettings } from "./agent-runtime.ts";
 export { playbookDefinitionOf } from "./playbooks/definition.ts";
+export type { SettingChanges } from "./changes.ts";
 export { validateAnswer } from "./turns/execution/model-answer.ts";
 export { readAnswer } from "./playbooks/play/slots.ts";
 export { type Slot, slotTypes } from "./playbooks/slot-types.ts";
-export type { PlaybookStep, PlaybookStepInput } from "./playbooks/step-types.ts";
+export type {
+  AskStep,
+  AskStepInput,
+  BranchCase,
+  BranchStep,
+  CallPlaybookStep,
+  CallPlaybookStepInput,
+  HandoffStep,
+  InstructStep,
+  PlaybookStep,
+  PlaybookStepInput,
+  ResolveStep,
+  RunActionStep,
+  SendStep,
+  SetStep,
+} from "./playbooks/step-types.ts";
 export type { GetPlaybook, CreatePlaybook, UpdatePlaybook } from "./playbooks/input-types.ts";
 export type { Playbook, PlaybookTrigger, PlaybookTriggerInput } from "./playbooks/types.ts";
 export { agentVersionReaper, playbookVersionReaper } from "./reap-versions.ts";
@@ -48,7 +64,18 @@ export type { ApproveRun, ListAgentRuns, ListRuns, TriggerAgent } from "./runs/i
 export type { PlaybookStepOutcome, RunPlaybookStep, RunStep } from "./runs/step-types.ts";
 export type { AwaitedCall, Run, RunStatus, RunTrigger, RunUsage } from "./runs/types.ts";
 export type { AgentHandoff, AgentHandoffInput } from "./settings/handoff-types.ts";
-export type { HandoffCause, HandoffRule } from "./settings/handoff-rule-types.ts";
+export type {
+  ConfidenceRule,
+  FailedAttemptsRule,
+  HandoffCause,
+  HandoffRule,
+  IntentRule,
+  KeywordRule,
+  MaxTurnsRule,
+  PlainRule,
+  RuleWithoutValue,
+  SentimentRule,
+} from "./settings/handoff-rule-types.ts";
 export type {
   AgentGuideline,
   AgentGuidelineInput,

@@ -116,6 +116,7 @@ export {
   type UpdateContact,
 } from "./input-types.ts";
 export type {
+  ImportConsent,
   ImportContact,
   ImportCounts,
   ImportFailure,

@@ -91,7 +91,7 @@ export type FieldPlace =
   { readonly pointer: string } | { readonly parameter: string } | { readonly header: string };
 
 /** What an error says besides its code and its message. */
-interface ErrorExtras {
+export interface ErrorExtras {
   /** The fields that are wrong. */
   readonly errors?: readonly FieldError[] | undefined;
   /** How long to wait before trying again, in milliseconds. */

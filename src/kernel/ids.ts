@@ -6,21 +6,37 @@ import { encodeTime, monotonicFactory } from "ulid";
  */
 type Id<P extends string> = `${P}_${string}`;
 
+/** The id of an account: `acct_` and a ULID. */
 export type AccountId = Id<"acct">;
+/** The id of an API key: `key_` and a ULID. */
 export type KeyId = Id<"key">;
+/** The id of a sender: `snd_` and a ULID. */
 export type SenderId = Id<"snd">;
+/** The id of a message: `msg_` and a ULID. */
 export type MessageId = Id<"msg">;
+/** The id of a contact: `ct_` and a ULID. */
 export type ContactId = Id<"ct">;
+/** The id of a conversation: `conv_` and a ULID. */
 export type ConversationId = Id<"conv">;
+/** The id of a note: `note_` and a ULID. */
 export type NoteId = Id<"note">;
+/** The id of an agent: `agt_` and a ULID. */
 export type AgentId = Id<"agt">;
+/** The id of a playbook: `pb_` and a ULID. */
 export type PlaybookId = Id<"pb">;
+/** The id of a run of an agent: `run_` and a ULID. */
 export type RunId = Id<"run">;
+/** The id of an observation: `obs_` and a ULID. */
 export type ObservationId = Id<"obs">;
+/** The id of a webhook: `wh_` and a ULID. */
 export type WebhookId = Id<"wh">;
+/** The id of a delivery of a webhook: `dlv_` and a ULID. */
 export type DeliveryId = Id<"dlv">;
+/** The id of an attempt to send a message: `att_` and a ULID. */
 export type AttemptId = Id<"att">;
+/** The id of an event: `evt_` and a ULID. */
 export type EventId = Id<"evt">;
+/** The id of a webchat session: `wcs_` and a ULID. */
 export type WebchatSessionId = Id<"wcs">;
 export type EntryId = Id<"ent">;
 export type RequestId = Id<"req">;

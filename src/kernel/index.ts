@@ -17,6 +17,7 @@ export {
   bodyEndedEarly,
   bodyTooLarge,
   type ErrorCode,
+  type ErrorExtras,
   errorCodes,
   type FieldError,
   fieldErrorSchema,

@@ -25,7 +25,7 @@ export interface Destinations {
   /** Host names that are allowed whatever address they resolve to. */
   readonly hosts: ReadonlySet<string>;
   /** Networks that are allowed although they are not public. */
-  readonly networks: readonly Network[];
+  readonly networks: readonly IpNetwork[];
 }
 
 /** Options of `destinations()`. Without options, only https to the public Internet is allowed. */
@@ -61,7 +61,7 @@ const hostName = /^[a-z0-9_-]+(?:\.[a-z0-9_-]+)*$/;
 export function destinations(options: DestinationOptions = {}): Destinations {
   const { http, allow } = parseOptions("destinations: ", optionsSchema, options);
   const hosts = new Set<string>();
-  const networks: Network[] = [];
+  const networks: IpNetwork[] = [];
   for (const entry of allow) {
     const network = parseNetwork(entry);
     const host = entry.toLowerCase();
@@ -216,10 +216,11 @@ function wrongArgument(argument: string, expected: string, given: unknown): Tidi
   return new TidingsError("invalid_option", message);
 }
 
-type Address = ipaddr.IPv4 | ipaddr.IPv6;
+/** An IP address, as `ipaddr.js` parses it. */
+export type IpAddress = ipaddr.IPv4 | ipaddr.IPv6;
 
 /** An address and the length of its network prefix in bits. */
-type Network = [Address, number];
+export type IpNetwork = [IpAddress, number];
 
 /**
  * Addresses outside the public Internet, from IANA's registries of special-purpose addresses. They
@@ -277,7 +278,7 @@ const ranges = Object.fromEntries(
 const globalUnicast = ipaddr.parseCIDR("2000::/3");
 
 /** Returns the name of the special range that holds an address, or undefined if it is public. */
-function rangeOf(address: Address): string | undefined {
+function rangeOf(address: IpAddress): string | undefined {
   const known = ipaddr.subnetMatch(address, ranges, "");
   if (known !== "") return known;
   return address.kind() === "ipv4" || address.match(globalUnicast) ? undefined : "reserved";
@@ -287,7 +288,7 @@ function rangeOf(address: Address): string | undefined {
  * Parses dotted-decimal IPv4 and IPv6. Programs disagree on other forms of IPv4 (octal, hex, fewer
  * parts), so they are not accepted.
  */
-function parseAddress(text: string): Address | undefined {
+function parseAddress(text: string): IpAddress | undefined {
   const valid = text.includes(":")
     ? ipaddr.IPv6.isValid(text)
     : ipaddr.IPv4.isValidFourPartDecimal(text);
@@ -295,7 +296,7 @@ function parseAddress(text: string): Address | undefined {
 }
 
 /** Parses `10.0.0.0/8`, `fd00::/8` or one address. */
-function parseNetwork(text: string): Network | undefined {
+function parseNetwork(text: string): IpNetwork | undefined {
   const [start = "", bits, more] = text.split("/");
   const address = parseAddress(start);
   if (address === undefined || more !== undefined) return undefined;
@@ -304,6 +305,6 @@ function parseNetwork(text: string): Network | undefined {
   return /^\d{1,3}$/.test(bits) && Number(bits) <= maxBits ? [address, Number(bits)] : undefined;
 }
 
-function isWithin(address: Address, [start, bits]: Network): boolean {
+function isWithin(address: IpAddress, [start, bits]: IpNetwork): boolean {
   return address.kind() === start.kind() && address.match(start, bits);
 }

@@ -3,8 +3,11 @@ export {
   type ActionSchema,
   actionOption,
   type CallContext,
+  type SchemaFailure,
   type SchemaIssue,
+  type SchemaPathSegment,
   type SchemaResult,
+  type SchemaSuccess,
 } from "./action.ts";
 export {
   type AgentModel,
@@ -91,9 +94,13 @@ export {
 } from "./language.ts";
 export { analyzerName, type SentimentAnalyzer } from "./sentiment.ts";
 export {
+  type AllowVerdict,
+  type DeferVerdict,
+  type DenyVerdict,
   type HostVerdicts,
   type NamedVerdict,
   type Policy,
+  type PolicyAuthor,
   type PolicyContact,
   type PolicyFacts,
   type PolicyMessage,

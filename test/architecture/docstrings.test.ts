@@ -6,7 +6,7 @@ import { compilerEnvironment } from "../support/compile.ts";
 import { newerThan } from "./oldest-node.ts";
 import {
   exportedNames,
-  publicNames,
+  publicTypes,
   root,
   type ExportedName,
   type PublicName,
@@ -14,6 +14,7 @@ import {
 import { schemaDifferences } from "./schema-docs.ts";
 
 let names: readonly PublicName[] = [];
+let unexported: readonly string[] = [];
 let exported: readonly ExportedName[] = [];
 let differences: readonly string[] = [];
 let newer: readonly string[] = [];
@@ -22,7 +23,7 @@ let newer: readonly string[] = [];
 beforeAll(async () => {
   for (const [name, value] of Object.entries(compilerEnvironment)) vi.stubEnv(name, value);
   await withProject(async (project) => {
-    names = publicNames(project);
+    ({ names, unexported } = publicTypes(project));
     exported = exportedNames(project);
     differences = await schemaDifferences(project);
     newer = newerThan([22, 16], project);
@@ -48,6 +49,10 @@ test("each public name is in one entry, except those that two pages share", () =
     ([, found]) => found.length > 1 && !found.every(({ entry }) => pages.has(entry)),
   );
   expect(shared.map(([name, found]) => [name, ...found.map(({ entry }) => entry)])).toEqual([]);
+});
+
+test("every type that users can reach can be imported", () => {
+  expect(unexported).toEqual([]);
 });
 
 test("each function and constant that an entry declares is there at run time, too", async () => {

@@ -56,15 +56,25 @@ function exportsOf({ program, checker }: Project) {
   });
 }
 
-/** Returns every name that users can reach from the package's entries, with its docstring. */
-export function publicNames(project: Project): readonly PublicName[] {
+/** What users can reach from the package's entries. */
+interface PublicTypes {
+  /** Every function, option and field. */
+  readonly names: readonly PublicName[];
+  /** The named types that no entry exports, each with the place that leads to it. */
+  readonly unexported: readonly string[];
+}
+
+/** Walks the types that the entries export, and the types that these name. */
+export function publicTypes(project: Project): PublicTypes {
   const { checker } = project;
+  const exported = exportsOf(project);
+  const importable = new Set(exported.map(({ symbol }) => declarationOf(symbol)));
   const names = new Map<string, PublicName>();
+  const unexported = new Map<string, string>();
   const seen = new Set<number>();
   const generics = new Set<string>();
   const note = (path: string, symbol: Symbol): void => {
-    const [declaration] = symbol.declarations;
-    const key = `${declaration?.path}:${declaration?.index}`;
+    const key = declarationOf(symbol);
     // The fields of a mapped type such as `Omit` are declared elsewhere.
     if (!names.has(key)) names.set(key, { path, doc: docOf(checker, symbol) });
   };
@@ -72,6 +82,11 @@ export function publicNames(project: Project): readonly PublicName[] {
   const visit = (type: Type | undefined, path: string): void => {
     if (type === undefined || seen.has(type.id)) return;
     seen.add(type.id);
+    const named = type.getAliasSymbol() ?? type.getSymbol();
+    if (named !== undefined && isOwn(named) && isType(named) && !isOfAiSdk(named)) {
+      const declaration = declarationOf(named);
+      if (!importable.has(declaration)) unexported.set(declaration, `${named.name} (${path})`);
+    }
     for (const part of type.isUnionType() || type.isIntersectionType() ? type.getTypes() : []) {
       visit(part, path);
     }
@@ -81,9 +96,9 @@ export function publicNames(project: Project): readonly PublicName[] {
     // A generic type has the same fields whatever its arguments, and its methods may return it with
     // ever new ones.
     if (typeArguments.length > 0) {
-      const [declaration] = type.getSymbol()?.declarations ?? [];
-      const key = `${declaration?.path}:${declaration?.index}`;
-      if (declaration !== undefined && generics.has(key)) return;
+      const symbol = type.getSymbol();
+      const key = symbol === undefined ? "" : declarationOf(symbol);
+      if (generics.has(key)) return;
       generics.add(key);
     }
     for (const { valueType } of checker.getIndexInfosOfType(type)) {
@@ -106,7 +121,7 @@ export function publicNames(project: Project): readonly PublicName[] {
     }
   };
 
-  for (const { entry, symbol } of exportsOf(project)) {
+  for (const { entry, symbol } of exported) {
     if (!isOwn(symbol)) continue;
     note(`${entry} ${symbol.name}`, symbol);
     if ((symbol.flags & SymbolFlags.Type) !== 0) {
@@ -116,8 +131,19 @@ export function publicNames(project: Project): readonly PublicName[] {
       visit(checker.getTypeOfSymbol(symbol), symbol.name);
     }
   }
-  return [...names.values()];
+  return { names: [...names.values()], unexported: [...unexported.values()].toSorted() };
 }
+
+/** Identifies a symbol: the compiler makes several objects of one. */
+const declarationOf = ({ declarations: [declaration] }: Symbol): string =>
+  `${declaration?.path}:${declaration?.index}`;
+
+const isType = ({ flags, name }: Symbol): boolean =>
+  (flags & SymbolFlags.Type & ~SymbolFlags.TypeParameter) !== 0 && !name.startsWith("__");
+
+/** Whether a type describes one of the AI SDK, from which an application imports it. */
+const isOfAiSdk = ({ declarations }: Symbol): boolean =>
+  declarations.some(({ path }) => path.endsWith("/language-model/specification.ts"));
 
 const isPrivate = ({ name }: Symbol): boolean => /^__#\d+@#/.test(name);
 

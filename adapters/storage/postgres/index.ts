@@ -6,6 +6,7 @@ import { PostgresStorage } from "./storage.ts";
 
 export type {
   PostgresClient,
+  PostgresConnect,
   PostgresPool,
   PostgresPoolClient,
   PostgresQuery,

@@ -92,7 +92,7 @@ export type Law<Tx extends object | undefined = object | undefined> = (
 ) => LawResult | Promise<LawResult>;
 
 /** What a law returns. A block of assertions returns nothing if they hold. */
-type LawResult = Finding | string | undefined | void;
+export type LawResult = Finding | string | undefined | void;
 
 /** Engines on one storage, one virtual clock and one seed. `world()` makes one. */
 export interface World<Tx extends object | undefined = object | undefined> extends AsyncDisposable {

@@ -109,7 +109,7 @@ export interface PlainRule {
 }
 
 /** A rule for a cause that needs no value, as part of an agent. */
-interface RuleWithoutValue extends PlainRule {
+export interface RuleWithoutValue extends PlainRule {
   /** Always absent, so that `value` can be read of any rule. */
   readonly value?: undefined;
 }

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { name, readonlyList, type Limits } from "../../kernel/index.ts";
-import type { Changes } from "../changes.ts";
+import type { SettingChanges } from "../changes.ts";
 import { whole } from "../fields.ts";
 import {
   handoffRuleInputSchema,
@@ -44,7 +44,7 @@ export interface AgentHandoff {
  * When an agent hands its conversations off to people, and what follows. Absent fields keep their
  * values or get their defaults. Null removes the message or the limit.
  */
-export type AgentHandoffInput = Changes<AgentHandoff>;
+export type AgentHandoffInput = SettingChanges<AgentHandoff>;
 
 export const defaultHandoff: AgentHandoff = {
   rules: [{ on: "customer_request" }],

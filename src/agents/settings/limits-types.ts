@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { Changes } from "../changes.ts";
+import type { SettingChanges } from "../changes.ts";
 import { whole } from "../fields.ts";
 
 /** How much an agent may do. */
@@ -42,7 +42,7 @@ export interface AgentLimits {
 }
 
 /** How much an agent may do. Absent fields keep their values or get their defaults. */
-export type AgentLimitsInput = Changes<AgentLimits>;
+export type AgentLimitsInput = SettingChanges<AgentLimits>;
 
 export const defaultAgentLimits: AgentLimits = {
   max_ai_turns: 20,

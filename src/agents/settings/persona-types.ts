@@ -1,7 +1,7 @@
 /** Who an agent is, what it knows, and how it behaves in particular cases. */
 import * as z from "zod";
 import { isLanguageTag, name, readonlyList, text } from "../../kernel/index.ts";
-import type { Changes } from "../changes.ts";
+import type { SettingChanges } from "../changes.ts";
 import { whole } from "../fields.ts";
 
 /** Who an agent is and how it writes. Only language models use it. */
@@ -21,7 +21,7 @@ export interface AgentPersona {
  * Who an agent is and how it writes. Absent fields keep their values or get their defaults. Null
  * removes the tone or the language.
  */
-export type AgentPersonaInput = Changes<AgentPersona>;
+export type AgentPersonaInput = SettingChanges<AgentPersona>;
 
 export const defaultPersona: AgentPersona = { role: "assistant" };
 

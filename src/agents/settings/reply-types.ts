@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { name, type Limits } from "../../kernel/index.ts";
-import type { Changes } from "../changes.ts";
+import type { SettingChanges } from "../changes.ts";
 import { whole } from "../fields.ts";
 
 /** What an agent's replies look like, and when it sends them. */
@@ -35,7 +35,7 @@ export interface AgentReply {
  * What an agent's replies look like. Absent fields keep their values or get their defaults. Null
  * removes the signature.
  */
-export type AgentReplyInput = Changes<AgentReply>;
+export type AgentReplyInput = SettingChanges<AgentReply>;
 
 export const defaultReply: AgentReply = {
   mode: "generated",

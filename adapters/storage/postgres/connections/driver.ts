@@ -11,7 +11,7 @@ import { hasMethods } from "../../../../src/kernel/index.ts";
  */
 export interface PostgresPool<Client extends PostgresClient = PostgresClient> {
   /** Returns a client for exclusive use until it is released. */
-  readonly connect: Connect<Client>;
+  readonly connect: PostgresConnect<Client>;
   /** The options of the pool. */
   readonly options?: {
     /** The maximum number of clients that the pool has at a time. */
@@ -32,7 +32,7 @@ export interface PostgresPool<Client extends PostgresClient = PostgresClient> {
  * TypeScript infers `Client` from the last form of a method, and with the first of these types from
  * the last but one.
  */
-type Connect<Client> = {
+export type PostgresConnect<Client> = {
   (): Promise<Client & PostgresPoolClient>;
   (...callback: never[]): unknown;
 } & (() => Promise<Client & PostgresPoolClient>);
