@@ -31,7 +31,7 @@ import {
   type Exchange,
 } from "./http.ts";
 import { RequestLog } from "./request-log.ts";
-import { idempotencyField, idempotencyKey, refuseKey } from "./requests/idempotency-key.ts";
+import { idempotencyKey, refuseKey, withoutKey } from "./requests/idempotency-key.ts";
 import {
   commandInput,
   queryInput,
@@ -196,10 +196,8 @@ export class RequestHandler implements ApiHandler {
     const { request, headers, route, params } = exchange;
     const { limits, run } = this.#backend;
     const query = queryOf(exchange);
-    const { [idempotencyField]: field, ...body } = await readJson(
-      request,
-      jsonOptions(route, limits),
-    );
+    const given = await readJson(request, jsonOptions(route, limits));
+    const { field, body } = withoutKey(given);
     await refuseIfEnded(exchange);
     const key = idempotencyKey(headerOf(request.headers, "idempotency-key"), field);
     const input = commandInput(inputSchema(operation, limits), body, params, query);

@@ -9,6 +9,8 @@ import {
 
 export const idempotencyField = "idempotency_key";
 
+type Fields = Readonly<Record<string, unknown>>;
+
 const inHeader = { header: "Idempotency-Key" };
 const inField = { pointer: `/${idempotencyField}` };
 
@@ -28,6 +30,13 @@ export function idempotencyKey(header: string | undefined, field: unknown): stri
     "differs",
     "The Idempotency-Key header and the field idempotency_key differ. Send one of them.",
   );
+}
+
+/** Splits a body into the field of the key and the rest, which it copies only if there is a key. */
+export function withoutKey(body: Fields): { readonly field: unknown; readonly body: Fields } {
+  if (!Object.hasOwn(body, idempotencyField)) return { field: undefined, body };
+  const { [idempotencyField]: field, ...others } = body;
+  return { field, body: others };
 }
 
 /**
