@@ -52,10 +52,7 @@ export function Approvals(): JSX.Element | null {
     [],
   );
   const refresh = useCoalesced(() => waiting.reload(), refreshDelayMs);
-  useEffect(() => {
-    refresh();
-    return () => waiting.stop();
-  }, [waiting]);
+  useEffect(() => waiting.loadWhileShown(), [waiting]);
   useLive({
     onEvent: ({ type }) => {
       if (types.has(type)) refresh();
