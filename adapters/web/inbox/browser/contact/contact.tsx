@@ -34,9 +34,10 @@ interface ContactOfProps {
 
 function ContactOf({ id, conversationId }: ContactOfProps): JSX.Element {
   const contact = useContactResource(id, (signal) => contacts.fetch(id, signal));
-  const { data } = contact;
+  // The page may know it from before.
+  const row = contacts.row(id);
   const change = (next: Person): void => {
-    contact.set(next);
+    contacts.put(next);
     // An event that came before this answer may be newer.
     void contact.reload();
   };
@@ -51,17 +52,17 @@ function ContactOf({ id, conversationId }: ContactOfProps): JSX.Element {
           onClick={() => showContact(false)}
         />
       </header>
-      {data === undefined ? (
+      {row === undefined ? (
         <LoadState of={contact} rows={4} />
       ) : (
         <div class="contact-sections">
-          <Head contact={data} />
-          <ContactDetails contact={data} labelShortcut="Shift+l" onChange={change} />
-          <ConsentSection contact={data} />
-          <Sentiment contact={data} />
+          <Head contact={row} />
+          <ContactDetails contact={row} labelShortcut="Shift+l" onChange={change} />
+          <ConsentSection contact={row} />
+          <Sentiment contact={row} />
           <Observations id={id} conversationId={conversationId} />
           <ContactConversations id={id} beside={conversationId} />
-          <ContactData contact={data} onChange={change} />
+          <ContactData contact={row} onChange={change} />
         </div>
       )}
     </aside>

@@ -29,7 +29,7 @@ const trendName = (trend: ContactSentiment["trend"]): string =>
 
 /** How the contact felt in the last messages. */
 export function Sentiment({ contact }: { readonly contact: Contact }): JSX.Element {
-  const { id } = contact;
+  const { id, sentiment: known } = contact;
   const sentiment = useContactResource(id, (signal) =>
     api.get<ContactSentiment>(`v1/contacts/${id}/sentiment`, { signal }),
   );
@@ -39,7 +39,10 @@ export function Sentiment({ contact }: { readonly contact: Contact }): JSX.Eleme
       title={t("sentiment")}
       action={label && <Badge tone={tones[label]}>{labelName(label)}</Badge>}
     >
-      <Loaded of={sentiment} height="calc(3.5rem + var(--space-3) + 1lh)">
+      <Loaded
+        of={sentiment}
+        height={known === null ? "1lh" : "calc(3.5rem + var(--space-3) + 1lh)"}
+      >
         {({ messages, trend }) =>
           messages.length === 0 ? (
             <p class="muted">{t("sentimentNone")}</p>
