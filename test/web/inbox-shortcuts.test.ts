@@ -315,3 +315,28 @@ const openAndPress = (open: string, key: string): string => `(async () => {
   if (!document.querySelector(".popover")) throw new Error("No panel has opened.");
   press(${JSON.stringify(key)});
 })()`;
+
+test("the list follows while a person uses the keyboard, and stands still once the mouse moves", async ({
+  skip,
+}) => {
+  const { shop, page, url, faults } = await openInbox(skip);
+  const write = (body: string) => shop.sandbox.inbound({ from: `+1415555010${body.length}`, body });
+  await write("One");
+  await page.goto(url);
+  const row = (hasText: string) => page.locator(".row", { hasText });
+  await row("One").hover();
+  await write("Three");
+  const held = page.getByRole("button", { name: "1 change. Show it" });
+  await held.waitFor();
+  await page.keyboard.press("Shift");
+  await page.keyboard.press("j");
+  await row("Three").waitFor();
+  await held.waitFor({ state: "detached" });
+  await write("Eleven");
+  await row("Eleven").waitFor();
+  const { x = 0, y = 0 } = (await row("One").boundingBox()) ?? {};
+  await page.mouse.move(x + 20, y + 20);
+  await write("Nineteen");
+  await held.waitFor();
+  expect(faults).toEqual([]);
+});

@@ -75,9 +75,12 @@ export function List<Row extends { readonly id: string }, Query>(
   );
 }
 
+const modifiers: ReadonlySet<string> = new Set(["Alt", "Control", "Meta", "Shift"]);
+
 /**
  * Calls `hold` with true while the mouse is over the list, or while a finger touches it, and with
- * false afterwards. Returns a function that ends this.
+ * false afterwards. A mouse that rests there while its person uses the keyboard does not count.
+ * Returns a function that ends this.
  */
 function holdWhilePointing(box: HTMLElement | null, hold: (isHeld: boolean) => void): () => void {
   if (box === null) return () => {};
@@ -88,9 +91,10 @@ function holdWhilePointing(box: HTMLElement | null, hold: (isHeld: boolean) => v
     ({ pointerType }: PointerEvent): void => {
       if (pointerType === "mouse") hold(isHeld);
     };
-  box.addEventListener("pointerenter", set(true), { signal });
+  box.addEventListener("pointermove", set(true), { signal });
   box.addEventListener("pointerleave", set(false), { signal });
   box.addEventListener("pointerdown", () => hold(true), { signal });
+  window.addEventListener("keydown", ({ key }) => !modifiers.has(key) && hold(false), { signal });
   for (const event of ["pointerup", "pointercancel"]) {
     window.addEventListener(
       event,

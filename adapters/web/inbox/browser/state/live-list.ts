@@ -319,6 +319,7 @@ export class LiveList<Row extends { readonly id: string }, Query> {
 
   /** Holds the order back while someone points at the list. */
   hold(isHeld: boolean): void {
+    if (isHeld === this.isHeld) return;
     this.isHeld = isHeld;
     if (!isHeld) this.placeSoon();
   }
