@@ -1,21 +1,11 @@
 import type { JSX } from "preact";
 import type { Contact } from "../../../../../src/index.ts";
-import {
-  Avatar,
-  Badge,
-  ConsentBadge,
-  date,
-  Icon,
-  linkTo,
-  place,
-  shortTime,
-  shownAddress,
-} from "../../../shared/browser/index.ts";
+import { Badge, ConsentBadge, date, Icon, shownAddress } from "../../../shared/browser/index.ts";
 import { contacts } from "../state/contacts.ts";
 import { labelsOf } from "../state/label-changes.ts";
-import { now } from "../state/now.ts";
 import { t } from "../texts.ts";
 import { contactName, mediumIcon, mediumName } from "../words.ts";
+import { ListRow } from "./list-row.tsx";
 
 interface ContactRowProps {
   readonly id: string;
@@ -28,36 +18,22 @@ export function ContactRow(props: ContactRowProps): JSX.Element | null {
   const { id, tabIndex, isActive } = props;
   const row = contacts.row(id);
   if (row === undefined) return null;
-  const name = contactName(row);
   const { created_at: since } = row;
   return (
-    <a
-      class={`row is-contact ${isActive ? "is-active" : ""}`}
-      href={linkTo(["contacts", id], place.value.query)}
-      aria-current={isActive ? "true" : undefined}
-      draggable={false}
-      tabIndex={tabIndex}
+    <ListRow
+      class="is-contact"
+      path={["contacts", id]}
+      name={contactName(row)}
+      contactId={id}
+      at={since}
+      tip={t("contactSince", { time: date(since) })}
+      {...{ isActive, tabIndex }}
     >
-      <Avatar name={name} seed={id} />
-      <span class="row-main">
-        <span class="row-line">
-          <span class="row-name truncate grow" dir="auto">
-            {name}
-          </span>
-          <time
-            class="row-time"
-            dateTime={since}
-            data-tooltip={t("contactSince", { time: date(since) })}
-          >
-            {shortTime(since, now.value)}
-          </time>
-        </span>
-        <span class="row-line">
-          <Addresses of={row} />
-          <Facts of={row} />
-        </span>
+      <span class="row-line">
+        <Addresses of={row} />
+        <Facts of={row} />
       </span>
-    </a>
+    </ListRow>
   );
 }
 

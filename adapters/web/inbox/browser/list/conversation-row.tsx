@@ -1,16 +1,6 @@
 import type { ComponentChildren, JSX } from "preact";
 import type { Conversation, Message } from "../../../../../src/index.ts";
-import {
-  Avatar,
-  Badge,
-  dateTime,
-  dayAndTime,
-  duration,
-  Icon,
-  linkTo,
-  place,
-  shortTime,
-} from "../../../shared/browser/index.ts";
+import { Badge, dateTime, dayAndTime, duration, Icon } from "../../../shared/browser/index.ts";
 import { isApprovalAwaited } from "../state/approvals.ts";
 import { conversation } from "../state/conversations.ts";
 import { unfinished } from "../state/drafts.ts";
@@ -28,6 +18,7 @@ import {
   priorityName,
   priorityTone,
 } from "../words.ts";
+import { ListRow } from "./list-row.tsx";
 
 interface RowProps {
   readonly id: string;
@@ -46,47 +37,38 @@ export function ConversationRow(props: RowProps): JSX.Element | null {
   const match = words === undefined ? undefined : matches.value.get(id);
   const at = match?.created_at ?? activityOf(row);
   return (
-    <a
-      class={`row ${isActive ? "is-active" : ""} ${unread > 0 ? "is-unread" : ""}`}
-      href={linkTo([query.view, id], place.value.query)}
-      aria-current={isActive ? "true" : undefined}
-      draggable={false}
-      tabIndex={tabIndex}
+    <ListRow
+      class={unread > 0 ? "is-unread" : ""}
+      path={[query.view, id]}
+      name={nameIn(row)}
+      contactId={contact.id}
+      at={at}
+      tip={dateTime(at)}
+      {...{ isActive, tabIndex }}
     >
-      <Avatar name={nameIn(row)} seed={contact.id} />
-      <span class="row-main">
-        <span class="row-line">
-          <span class="row-name truncate grow" dir="auto">
-            {nameIn(row)}
+      <span class="row-line">
+        {match === undefined || !match.body ? (
+          <Preview message={last} status={last?.status}>
+            {last?.preview}
+          </Preview>
+        ) : (
+          <Preview message={match} status={match.id === last?.id ? last.status : undefined}>
+            {excerpt(match.body, words ?? "").map(({ text, isFound }, index) =>
+              isFound ? <mark key={index}>{text}</mark> : text,
+            )}
+          </Preview>
+        )}
+        {unread > 0 && (
+          <span class="count is-strong">
+            <span aria-hidden="true">{unread > 99 ? t("many", { count: 99 }) : unread}</span>
+            <span class="visually-hidden">{t("rowUnread", { count: unread })}</span>
           </span>
-          <time class="row-time" dateTime={at} data-tooltip={dateTime(at)}>
-            {shortTime(at, now.value)}
-          </time>
-        </span>
-        <span class="row-line">
-          {match === undefined || !match.body ? (
-            <Preview message={last} status={last?.status}>
-              {last?.preview}
-            </Preview>
-          ) : (
-            <Preview message={match} status={match.id === last?.id ? last.status : undefined}>
-              {excerpt(match.body, words ?? "").map(({ text, isFound }, index) =>
-                isFound ? <mark key={index}>{text}</mark> : text,
-              )}
-            </Preview>
-          )}
-          {unread > 0 && (
-            <span class="count is-strong">
-              <span aria-hidden="true">{unread > 99 ? t("many", { count: 99 }) : unread}</span>
-              <span class="visually-hidden">{t("rowUnread", { count: unread })}</span>
-            </span>
-          )}
-        </span>
-        <span class="row-line row-facts">
-          <Facts row={row} query={query} isActive={isActive} />
-        </span>
+        )}
       </span>
-    </a>
+      <span class="row-line row-facts">
+        <Facts row={row} query={query} isActive={isActive} />
+      </span>
+    </ListRow>
   );
 }
 
