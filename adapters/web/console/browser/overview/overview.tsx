@@ -88,7 +88,7 @@ export function OverviewPage(): JSX.Element {
       about={t("overviewAbout")}
       actions={<Choice range={range} channel={channel} />}
     >
-      {series === undefined && <LoadState of={usage} rows={5} />}
+      {series === undefined && <LoadState of={usage} rows={8} />}
       {series && <Figures of={series} />}
       {series && <Charts of={series} />}
       <div class="overview-tables">

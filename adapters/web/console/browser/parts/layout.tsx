@@ -120,7 +120,7 @@ export function Paged<Row extends { readonly id: string }>(props: PagedProps<Row
   const failure = error !== undefined && (
     <ErrorState error={error} onRetry={() => void list.retry()} />
   );
-  if (loaded === undefined) return failure || <Skeleton rows={8} />;
+  if (loaded === undefined) return failure || <Skeleton rows={4} />;
   const rows = loaded.filter((row) => isHidden?.(row) !== true);
   return (
     <>
