@@ -4,7 +4,7 @@ import { encodeTime, monotonicFactory } from "ulid";
  * An id: a prefix that names the kind of resource, and a ULID (48 bits of milliseconds and 80
  * random bits in Crockford's base 32).
  */
-type Id<P extends string> = `${P}_${string}`;
+export type Id<P extends string> = `${P}_${string}`;
 
 /** The id of an account: `acct_` and a ULID. */
 export type AccountId = Id<"acct">;

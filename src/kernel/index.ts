@@ -98,6 +98,7 @@ export {
   type ConversationId,
   type DeliveryId,
   type GenerateId,
+  type Id,
   type EntryId,
   type EventId,
   firstIdAt,

@@ -28,7 +28,7 @@ export {
   waitingForOf,
 } from "./jobs/lane.ts";
 export { countWaiting } from "./jobs/count-waiting.ts";
-export { arm, armNew, disarm, disarmLane } from "./jobs/arm.ts";
+export { arm, disarm, disarmLane } from "./jobs/arm.ts";
 export { findJob, type JobRow, jobs, jobsByLane, prefetchJob, rememberJob } from "./jobs/rows.ts";
 export {
   isRearmed,

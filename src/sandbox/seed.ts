@@ -163,7 +163,6 @@ async function playDelivered(
     identity,
     sender,
     conversation,
-    isNewConversation: current === undefined,
     author,
   };
   const call = { services, idempotency_key: null };

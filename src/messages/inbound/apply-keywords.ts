@@ -139,7 +139,6 @@ export async function answerKeyword(
     identity: latest,
     sender,
     conversation,
-    isNewConversation: false,
     author: { type: "system" },
   };
   await writeMessage(tx, { services, idempotency_key: null }, { body: answer }, correspondence, {

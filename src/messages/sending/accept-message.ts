@@ -9,7 +9,7 @@ import { updateForMessage, type ConversationRow } from "../../conversations/inde
 import { invalid, millis, type Author, type Channel } from "../../kernel/index.ts";
 import type { Call } from "../../operations/index.ts";
 import type { Seen } from "../../ports/index.ts";
-import { arm, armNew } from "../../queue/index.ts";
+import { arm } from "../../queue/index.ts";
 import { prefetchThrottle, type SenderRow } from "../../senders/index.ts";
 import type { Tx } from "../../store/index.ts";
 import { countMessage } from "../count-message.ts";
@@ -17,7 +17,7 @@ import { rememberNextAttempt } from "../hand-over/begin-attempt.ts";
 import type { SendMessage } from "../input-types.ts";
 import { releaseJob, sendJob } from "../job-orders.ts";
 import { firstTransport } from "../routes/choose-route.ts";
-import { initialColumns, messages, outbox, type MessageRow } from "../rows.ts";
+import { initialColumns, messages, type MessageRow } from "../rows.ts";
 import { plan, type Queued, type Scheduled } from "../rules.ts";
 import { addWords } from "../search/search-words.ts";
 import { segmentColumns } from "../segments.ts";
@@ -36,8 +36,6 @@ export interface Correspondence {
   readonly sender: SenderRow;
   /** Must be active. */
   readonly conversation: Seen<ConversationRow>;
-  /** Whether the conversation was created in this transaction, so that its job cannot exist yet. */
-  readonly isNewConversation: boolean;
   /** Whether the contact was created in this transaction, so that policies get no contact. */
   readonly isNewContact?: boolean;
   /** Whether the message is an item of a batch. By default it is not. */
@@ -105,7 +103,7 @@ export async function writeMessage(
   correspondence: Correspondence,
   { keyword = null, deferred = null }: WriteOptions = {},
 ): Promise<Seen<MessageRow>> {
-  const { channel, identity, sender, conversation, isNewConversation, author } = correspondence;
+  const { channel, identity, sender, conversation, author } = correspondence;
   const state = firstState(draft, tx.now);
   const isForLater = state.status === "scheduled" || deferred === true;
   setLastSender(tx, identity, sender, { onlyIfNone: keyword === "opt_out" || isForLater });
@@ -153,8 +151,8 @@ export async function writeMessage(
   });
   addWords(tx, message);
   countMessage(tx, message, null);
-  if (state.status === "scheduled") armNew(tx, releaseJob(message, state.send_at));
-  else await queueMessage(tx, message, isNewConversation);
+  if (state.status === "scheduled") await arm(tx, releaseJob(message, state.send_at));
+  else await queueMessage(tx, message);
   return message;
 }
 
@@ -168,17 +166,10 @@ function roleOf({ type }: Author, isForLater: boolean): "answers" | "neither" {
 }
 
 /** Arms the job that hands the message over. This transaction may do that, too. */
-async function queueMessage(
-  tx: Tx,
-  message: MessageRow,
-  isNewConversation: boolean,
-): Promise<void> {
-  const job = sendJob(message, tx.now);
+async function queueMessage(tx: Tx, message: MessageRow): Promise<void> {
   prefetchThrottle(tx, message.from);
   rememberNextAttempt(tx, message);
-  if (!isNewConversation) return arm(tx, job);
-  tx.promiseNone(outbox, [message.conversation_id]);
-  armNew(tx, job);
+  await arm(tx, sendJob(message, tx.now));
 }
 
 /**

@@ -117,7 +117,6 @@ export async function sendInConversation(
     identity,
     sender,
     conversation,
-    isNewConversation: false,
     author,
   };
   return acceptMessage(tx, call, draft, correspondence).catch(throwWithoutRecipient);

@@ -75,15 +75,13 @@ export async function send(
     known && findConversation(tx, known),
   ]);
   const identity = known ?? (await createContactFor(tx, services, medium, input.to));
-  const continues = isActive(current);
-  const conversation = continues ? current : await beginConversation(tx, identity, current);
+  const conversation = isActive(current) ? current : await beginConversation(tx, identity, current);
   rememberRecipient(tx, input.to, identity, conversation, sender);
   const correspondence = {
     channel,
     identity,
     sender,
     conversation,
-    isNewConversation: !continues,
     isNewContact: known === undefined,
     isInBatch,
     author: authorOf(call.caller),

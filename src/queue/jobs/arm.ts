@@ -1,4 +1,4 @@
-import { unscoped } from "../../store/index.ts";
+import { unscoped, type UnscopedTx } from "../../store/index.ts";
 import { bestOf } from "./classes.ts";
 import { encodeJobKey, type JobName } from "./job-kinds.ts";
 import type { JobOrder } from "./job.ts";
@@ -14,7 +14,7 @@ export async function arm(within: AnyTx, order: JobOrder): Promise<void> {
   const tx = unscoped(within);
   // Guards the job even if nothing is written, so that no dispatcher finishes it at the same time.
   const job = await findJob(within, order, { hold: "recent" });
-  if (job === undefined) return armNew(within, order);
+  if (job === undefined) return insertJob(tx, order);
   const better = bestOf(classOf(decodeLane(job.lane)), classOf(order.lane));
   const change = { ...dueBy(job, order.due_at), ...inClass(job, better) };
   // A dispatcher may lease the job at the same time and do its first step in the transaction of the
@@ -30,11 +30,9 @@ function dueBy(job: JobRow, due_at: number): Partial<JobRow> {
   return job.leased ? { rearmed_at: due_at } : { due_at };
 }
 
-/** Arms a job whose key was created in this transaction, so no other transaction has armed it. */
-export function armNew(within: AnyTx, order: JobOrder): void {
-  checkOwner(within, order);
+function insertJob(tx: UnscopedTx, order: JobOrder): void {
   const { kind, account_id, mode, lane, due_at } = order;
-  unscoped(within).insert(jobs, {
+  tx.insert(jobs, {
     kind,
     key: encodeJobKey(order),
     account_id,

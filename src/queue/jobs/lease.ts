@@ -176,7 +176,7 @@ async function leasedJob(within: AnyTx, claim: LeaseProof): Promise<Seen<JobRow>
 }
 
 function claimOf({ kind, key, account_id, mode, lane, fence, failures, due_at }: JobRow): Claim {
-  // Only `armNew` inserts jobs, from an order in which kind, key, account and lane belong together.
+  // Only `arm` inserts jobs, from an order in which kind, key, account and lane belong together.
   return {
     kind,
     key: decodeJobKey(kind, key),

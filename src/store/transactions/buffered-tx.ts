@@ -1,4 +1,4 @@
-import { getOrInsert, type GenerateId, type Scope } from "../../kernel/index.ts";
+import type { GenerateId, Id, Scope } from "../../kernel/index.ts";
 import {
   keyOf,
   StorageConflict,
@@ -10,7 +10,6 @@ import {
   type Seen,
   type UniqueIndex,
 } from "../../ports/index.ts";
-import { KeyMap } from "./key-map.ts";
 import { rowsToRead, withOverlay, type Overlay } from "./overlay.ts";
 import type { RememberedReads } from "./remembered-reads.ts";
 import { isIn, rowsInScope, ScopedTx } from "./scoped-tx.ts";
@@ -36,7 +35,6 @@ interface BufferedTxOptions {
 /** Reads committed rows with buffered writes applied. Commands use it through a `ScopedTx`. */
 export class BufferedTx implements BaseTx {
   readonly now: number;
-  readonly drawId: GenerateId;
   /** Draws the version of a new row. */
   readonly firstVersion: () => number;
   /** What the command has read from its group's snapshot. Its result depends on it. */
@@ -47,8 +45,8 @@ export class BufferedTx implements BaseTx {
   readonly #insertions: { readonly collection: Collection; readonly row: object }[] = [];
   /** The rows that were taken from memory. */
   readonly #recent: { readonly collection: Collection; readonly row: VersionedRow }[] = [];
-  /** The keys under which no row is stored, by index. Most transactions have none. */
-  #none: Map<Index, KeyMap<true>> | undefined;
+  /** The ids that the command has drawn. No stored row has one of them. */
+  readonly #drawn: string[] = [];
   #scoped: ScopedTx | undefined;
   /** How many reads of the storage the command waits for. */
   #waits = 0;
@@ -59,7 +57,6 @@ export class BufferedTx implements BaseTx {
   constructor(options: BufferedTxOptions) {
     this.#options = options;
     this.now = options.now;
-    this.drawId = options.drawId;
     this.firstVersion = options.firstVersion;
     this.#snapshot = options.snapshot;
     this.#overlay = options.overlay;
@@ -86,6 +83,12 @@ export class BufferedTx implements BaseTx {
   /** Ends the transaction. Call it when the command has returned. Later reads and writes throw. */
   end(): void {
     this.#hasEnded = true;
+  }
+
+  drawId<P extends string>(prefix: P): Id<P> {
+    const id = this.#options.drawId(prefix);
+    this.#drawn.push(id);
+    return id;
   }
 
   in(scope: Scope): Tx {
@@ -219,19 +222,13 @@ export class BufferedTx implements BaseTx {
     this.#snapshot.prefetch(() => {
       const lookups: Lookup[] = [];
       for (const { index, key, limit = 1 } of plan()) {
-        if (this.#isPromised(index, key)) continue;
+        if (this.#isNew(key)) continue;
         const lookup = { index, key, limit };
         const toRead = rowsToRead(lookup, this.#overlay);
         lookups.push(toRead === limit ? lookup : { index, key, limit: toRead });
       }
       return lookups;
     });
-  }
-
-  promiseNone<R extends object>(index: Index<R>, key: readonly KeyValue[]): void {
-    this.#checkNotEnded();
-    this.#none ??= new Map<Index, KeyMap<true>>();
-    getOrInsert(this.#none, index, () => new KeyMap()).set(key, true);
   }
 
   prefetchAbout(subject: string): boolean {
@@ -246,7 +243,6 @@ export class BufferedTx implements BaseTx {
 
   /** Returns the stored rows with a key, with the buffered writes applied. */
   #rows(lookup: Lookup): Rows | Promise<Rows> {
-    if (this.#isPromised(lookup.index, lookup.key)) return withOverlay([], lookup, this.#overlay);
     const limit = rowsToRead(lookup, this.#overlay);
     const stored = this.#read(limit === lookup.limit ? lookup : { ...lookup, limit });
     const overlaid = (rows: Rows): Rows => {
@@ -257,6 +253,7 @@ export class BufferedTx implements BaseTx {
   }
 
   #read(lookup: Lookup): Rows | Promise<Rows> {
+    if (this.#isNew(lookup.key)) return [];
     this.lookups.push(lookup);
     const rows = this.#snapshot.read(lookup);
     if (rows instanceof Promise) {
@@ -270,8 +267,10 @@ export class BufferedTx implements BaseTx {
     return rows;
   }
 
-  #isPromised(index: Index, key: readonly KeyValue[]): boolean {
-    return this.#none?.get(index)?.get(key) === true;
+  /** Whether a key contains an id that the command has drawn, so that no row is stored under it. */
+  #isNew(key: readonly KeyValue[]): boolean {
+    for (const id of this.#drawn) if (key.includes(id)) return true;
+    return false;
   }
 
   /** Guards a row that is only read. */

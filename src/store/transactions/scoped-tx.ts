@@ -1,4 +1,4 @@
-import type { GenerateId, Scope } from "../../kernel/index.ts";
+import type { Id, Scope } from "../../kernel/index.ts";
 import type {
   KeyValue,
   ScopedCollection,
@@ -19,18 +19,23 @@ export class ScopedTx implements Tx {
 
   readonly now: number;
   readonly scope: Scope;
-  readonly drawId: GenerateId;
+  /** Gives the time and the ids. */
+  readonly #source: Pick<Tx, "now" | "drawId">;
   readonly #base: BaseTx;
 
   constructor(
     base: BaseTx,
     { account_id, mode }: Scope,
-    { now, drawId }: Pick<Tx, "now" | "drawId"> = base,
+    source: Pick<Tx, "now" | "drawId"> = base,
   ) {
-    this.now = now;
+    this.now = source.now;
     this.scope = { account_id, mode };
-    this.drawId = drawId;
+    this.#source = source;
     this.#base = base;
+  }
+
+  drawId<P extends string>(prefix: P): Id<P> {
+    return this.#source.drawId(prefix);
   }
 
   get<R extends Scope, K extends readonly KeyValue[]>(
@@ -94,10 +99,6 @@ export class ScopedTx implements Tx {
 
   prefetch(plan: () => readonly PlannedRead<ScopedIndex>[]): void {
     this.#base.prefetch(() => this.#scoped(plan()));
-  }
-
-  promiseNone<R extends Scope>(index: ScopedIndex<R>, key: readonly KeyValue[]): void {
-    this.#base.promiseNone(index, fullKey(this.scope, index, key));
   }
 
   prefetchAbout(subject: string): boolean {

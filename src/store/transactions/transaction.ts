@@ -1,5 +1,5 @@
 /** What a command sees of its transaction, and what the store calls in it. */
-import type { GenerateId, Scope } from "../../kernel/index.ts";
+import type { Id, Scope } from "../../kernel/index.ts";
 import type {
   Collection,
   Index,
@@ -94,8 +94,11 @@ export interface Tx {
   readonly now: number;
   /** The account and mode whose rows the transaction reads and writes. */
   readonly scope: Scope;
-  /** Draws an id for a new row. A run that is repeated draws new ones. */
-  readonly drawId: GenerateId;
+  /**
+   * Draws an id for a new row. A run that is repeated draws new ones. No stored row has the id, so
+   * reads of this transaction whose key contains it do not read the storage.
+   */
+  drawId<P extends string>(prefix: P): Id<P>;
 
   /**
    * Returns the row with a unique key, or undefined if there is none. If the command then writes or
@@ -162,12 +165,6 @@ export interface Tx {
   prefetch(plan: () => readonly PlannedRead<ScopedIndex>[]): void;
 
   /**
-   * Promises that no row is stored under a key, because an id in it is new in this transaction.
-   * Then `list` with this key sees the transaction's own rows and needs no read of the storage.
-   */
-  promiseNone<R extends Scope>(index: ScopedIndex<R>, key: readonly KeyValue[]): void;
-
-  /**
    * Prefetches what earlier commands of this process have remembered about a subject. So the
    * command need not first read the rows that hold these keys. If a key has changed since, the
    * command reads the new one in a round trip of its own. Returns whether there is anything to
@@ -189,7 +186,7 @@ export interface Tx {
  */
 export interface UnscopedTx {
   readonly now: number;
-  readonly drawId: GenerateId;
+  drawId<P extends string>(prefix: P): Id<P>;
 
   /** This transaction within a scope. Ignores other fields, so a row can be passed as its scope. */
   in(scope: Scope): Tx;
@@ -224,8 +221,6 @@ export interface UnscopedTx {
   attempt<T>(work: (tx: UnscopedTx) => Promise<T>): Promise<T>;
 
   prefetch(plan: () => readonly PlannedRead[]): void;
-
-  promiseNone<R extends object>(index: Index<R>, key: readonly KeyValue[]): void;
 
   /** All transactions share the subjects, so their names must tell the scope. */
   prefetchAbout(subject: string): boolean;

@@ -18,8 +18,8 @@ export const race = inArea("race", [
       "A job that is armed while it ends is removed, so that a message which was just queued is " +
       "never sent.",
     file: "src/queue/jobs/arm.ts",
-    find: 'const job = await findJob(within, order, { hold: "recent" });\n  if (job === undefined) return armNew',
-    replace: "const job = await findJob(within, order);\n  if (job === undefined) return armNew",
+    find: 'const job = await findJob(within, order, { hold: "recent" });\n  if (job === undefined) return insertJob',
+    replace: "const job = await findJob(within, order);\n  if (job === undefined) return insertJob",
     tests: ["test/queue/queued-while-leased.test.ts"],
   },
   {

@@ -29,28 +29,29 @@ async function opened(): Promise<{ store: Store; lookups: () => number }> {
   return { store, lookups: () => count };
 }
 
-test("a list under a promised key has the transaction's rows and reads nothing", async () => {
+test("reads under an id that the command has drawn have its own rows, and read nothing", async () => {
   const { store, lookups } = await opened();
   await store.commit(scope, async (tx) => {
-    tx.promiseNone(notesOfThread, ["new"]);
-    expect(await tx.list(notesOfThread, ["new"], 9)).toEqual([]);
-    const note = tx.insert(notes, { id: "n", thread_id: "new" });
-    expect(await tx.list(notesOfThread, ["new"], 9)).toEqual([note]);
+    const thread_id = tx.drawId("conv");
+    expect(await tx.list(notesOfThread, [thread_id], 9)).toEqual([]);
+    expect(await tx.get(notes.primary, [thread_id])).toBeUndefined();
+    const note = tx.insert(notes, { id: "n", thread_id });
+    expect(await tx.list(notesOfThread, [thread_id], 9)).toEqual([note]);
   });
   expect(lookups()).toBe(0);
 });
 
-test("a promise covers one key, and ends with its transaction", async () => {
+test("a drawn id concerns no other key, and only the transaction that drew it", async () => {
   const { store } = await opened();
-  await store.commit(scope, async (tx) => {
+  const drawn = await store.commit(scope, async (tx) => {
+    const thread_id = tx.drawId("conv");
     tx.insert(notes, { id: "old", thread_id: "old" });
-    tx.insert(notes, { id: "new", thread_id: "new" });
+    tx.insert(notes, { id: "new", thread_id });
+    return thread_id;
   });
   await store.commit(scope, async (tx) => {
-    tx.promiseNone(notesOfThread, ["other"]);
+    tx.drawId("conv");
     expect(await tx.list(notesOfThread, ["old"], 9)).toHaveLength(1);
-  });
-  await store.commit(scope, async (tx) => {
-    expect(await tx.list(notesOfThread, ["new"], 9)).toHaveLength(1);
+    expect(await tx.list(notesOfThread, [drawn], 9)).toHaveLength(1);
   });
 });
