@@ -47,7 +47,6 @@ export {
   type Addressee,
   findAddressee,
   holdAddressee,
-  prefetchConsent,
   setConsent,
   consentOf,
 } from "./consent/stored-consent.ts";
@@ -58,13 +57,7 @@ export {
   mergedError,
   unknownContact,
 } from "./find.ts";
-export {
-  findRecipient,
-  preferredAddress,
-  prefetchRecipient,
-  recipientSubject,
-  recipientMark,
-} from "./recipients.ts";
+export { findRecipient, preferredAddress, recipientMark } from "./recipients.ts";
 export {
   createContactFor,
   createContactWith,

@@ -21,29 +21,6 @@ import {
 const maxHops = 3;
 
 /**
- * Prefetches what `findRecipient` reads first, and what earlier messages to this recipient have
- * read. Returns whether there were such messages. The contact of an id is not prefetched: it must
- * be read after its addresses, and the reads of a batch have no order.
- */
-export function prefetchRecipient(tx: Tx, medium: Medium, to: string): boolean {
-  tx.prefetch(() =>
-    to.startsWith("+")
-      ? [{ index: identityByAddress, key: [medium, to] }]
-      : [{ index: identitiesOfContact, key: [to, medium], limit: maxIdentities }],
-  );
-  return tx.prefetchAbout(recipientSubject(tx, medium, to));
-}
-
-/** The subject of the reads about a recipient (`Tx.remember`). */
-export function recipientSubject(
-  { scope: { account_id, mode } }: Tx,
-  medium: Medium,
-  to: string,
-): string {
-  return `recipient ${account_id} ${mode} ${medium} ${to}`;
-}
-
-/**
  * Returns the address of a recipient: a phone number, or a contact's address on the medium. Returns
  * `undefined` for an unknown number.
  * @throws TidingsError `validation_failed` when the contact does not exist or has no address on the

@@ -8,10 +8,8 @@ import {
   senderByAddress,
   senderById,
   senderChannels,
-  throttleByAddress,
   type SenderRow,
 } from "./rows.ts";
-import { prefetchThrottle } from "./throttle.ts";
 
 export interface SenderRequest {
   readonly channel: Channel;
@@ -23,45 +21,12 @@ export interface SenderRequest {
   readonly to: string;
 }
 
-/** Prefetches the requested sender, or else the one that the channel had last, and its throttle. */
-export function prefetchSender(tx: Tx, channel: Channel, from: string | undefined): void {
-  if (from !== undefined) {
-    tx.prefetch(() => [{ index: senderByAddress, key: [from] }]);
-    prefetchThrottle(tx, from);
-    return;
-  }
-  tx.prefetch(() => [{ index: defaultSenderByChannel, key: [channel] }]);
-  tx.prefetchAbout(channelSubject(tx, channel));
-}
-
-/** Lets later transactions about a subject prefetch a sender and its throttle (`Tx.remember`). */
-export function rememberSender(tx: Tx, subject: string, { id, address }: SenderRow): void {
-  tx.remember(subject, () => [
-    { index: senderById, key: [id] },
-    { index: throttleByAddress, key: [address] },
-  ]);
-}
-
-/** The subject of the reads of the sender that a channel had last (`Tx.remember`). */
-const channelSubject = ({ scope: { account_id, mode } }: Tx, channel: Channel): string =>
-  `channel ${account_id} ${mode} ${channel}`;
-
 /**
  * Chooses the sender of a message. The requested sender comes first. Without one, the engine tries
  * the senders that the contact knows, then the channel's pool, then the channel's default sender.
  * @throws TidingsError `no_sender` if none of them can send on the channel
  */
 export async function chooseSender(
-  tx: Tx,
-  services: Services,
-  request: SenderRequest,
-): Promise<SenderRow> {
-  const sender = await findSender(tx, services, request);
-  rememberSender(tx, channelSubject(tx, request.channel), sender);
-  return sender;
-}
-
-async function findSender(
   tx: Tx,
   services: Services,
   { channel, from, known, to }: SenderRequest,

@@ -1,10 +1,4 @@
-export {
-  chooseSender,
-  prefetchSender,
-  rememberSender,
-  type SenderRequest,
-  usableSenders,
-} from "./choose-sender.ts";
+export { chooseSender, type SenderRequest, usableSenders } from "./choose-sender.ts";
 export { createSandboxSenders, sandboxAddress, sandboxInbox } from "./sandbox-senders.ts";
 export {
   defaultSenderByChannel,

@@ -61,13 +61,6 @@ export async function removeNoConsent(tx: Tx, medium: Medium, address_hash: stri
   if (row !== undefined && evidence.length === 0) tx.remove(consents, row);
 }
 
-/** Prefetches the consent of an address that may become that of a new contact. */
-export function prefetchConsent(tx: Tx, secret: KeyObject, medium: Medium, address: string): void {
-  tx.prefetch(() => [
-    { index: consentByAddress, key: [medium, addressHash(secret, tx.scope, medium, address)] },
-  ]);
-}
-
 /** Returns the copy of the consent in the identity of an address. */
 export function consentOf({
   consent: status,
