@@ -64,6 +64,16 @@ describe("the turns of classes", () => {
     );
   });
 
+  it("come to each class that waits within 24 jobs that are taken at once", () => {
+    fc.assert(
+      fc.property(fc.nat(100), (turn) => {
+        const jobs = (name: JobClass) => Array.from({ length: 24 }, () => ({ name }));
+        const taken = pickByClass(new Map(jobClasses.map((name) => [name, jobs(name)])), turn, 24);
+        expect(new Set(taken.map(({ name }) => name))).toEqual(new Set(jobClasses));
+      }),
+    );
+  });
+
   it("take as many jobs as wait and fit, each once, and those of a class in their order", () => {
     const queues = fc.array(fc.nat(20), { minLength: 4, maxLength: 4 });
     fc.assert(
