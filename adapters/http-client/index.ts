@@ -154,8 +154,8 @@ function agents({ keepAlive }: { readonly keepAlive: boolean }): {
 }
 
 /**
- * Makes an agent close connections that are too old. (Node closes an idle connection that receives
- * data, so such data is never taken for a response.)
+ * Makes an agent close connections that are too old. (Data that an idle connection receives is never
+ * taken for a response: Node closes the connection. Before 22.23 and 24.17, it drops the data.)
  */
 function limitAge<A extends http.Agent>(agent: A): A {
   const since = new WeakMap<Duplex, number>();
