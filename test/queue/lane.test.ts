@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { AccountId, WebhookId } from "../../src/kernel/ids.ts";
@@ -12,6 +13,7 @@ import {
 import {
   decodeLane,
   encodeLane,
+  groupOf,
   limitOf,
   poolOf,
   readyLane,
@@ -101,6 +103,9 @@ describe("a stored text", () => {
     fc.assert(
       fc.property(lanes, lanes, (one, other) => {
         const limit = limitOf(one);
+        expect(limit !== undefined, "Jobs that call a remote, and consumers, have a limit.").toBe(
+          "remote" in one || one.kind === "consume",
+        );
         if (limit === undefined) return;
         expect(encodeLane(one).startsWith(limit), "A lane's text begins with its limit.").toBe(
           true,
@@ -130,6 +135,21 @@ describe("a stored text", () => {
 });
 
 describe("a lane", () => {
+  it("is in one group with those that differ only in their class, and with no others", () => {
+    fc.assert(
+      fc.property(lanes, jobClass, lanes, (lane, other, third) => {
+        const sibling = "class" in lane ? { ...lane, class: other } : { ...lane };
+        expect(groupOf(sibling), "Lanes of all classes are in one group.").toBe(groupOf(lane));
+        const isSibling = isDeepStrictEqual({ ...third, class: "" }, { ...lane, class: "" });
+        expect(groupOf(third) === groupOf(lane), "Other lanes are not.").toBe(isSibling);
+      }),
+    );
+  });
+
+  it("of a kind that only a newer version has is read, without its fields", () => {
+    expect(decodeLane("translate/slow/acct_1")).toEqual({ kind: "translate", slow: true });
+  });
+
   it("that becomes ready loses its delay and keeps all other fields", () => {
     fc.assert(
       fc.property(lanes, slow, (lane, isSlow) => {
