@@ -12,6 +12,11 @@ export const post = (body: string | Uint8Array, ...headers: [string, string][]):
   body,
 });
 
+export const get = (path: string, ...headers: [string, string][]): RawRequest => ({
+  path,
+  headers: [all, ...headers],
+});
+
 export interface Case {
   readonly name: string;
   readonly request: RawRequest;
@@ -22,4 +27,15 @@ export interface Case {
   readonly body?: unknown;
   /** Middleware before the handler that answers or changes this request itself. */
   readonly taken?: readonly Mounting["before"][];
+}
+
+/** `answer` is the expected status with the code of the problem, if it is one: `404 not_found`. */
+export function row(
+  name: string,
+  request: RawRequest,
+  answer: string,
+  others: Omit<Case, "name" | "request" | "status" | "code"> = {},
+): Case {
+  const [status, code] = answer.split(" ");
+  return { name, request, status: Number(status), ...(code !== undefined && { code }), ...others };
 }
