@@ -30,41 +30,34 @@ function opened({ open }: StorageCase) {
   return { clock, engine, started, ground, line, one };
 }
 
+/** Ann, who is to survive, and Bob. Each has written once, Bob later. */
+async function annAndBob(place: StorageCase) {
+  const made = opened(place);
+  const { one, clock } = made;
+  await one.start();
+  const survivor = await one.contacts.create({
+    phone: ann,
+    name: "Ann",
+    labels: ["a"],
+    attributes: { x: "1", y: "2" },
+  });
+  const other = await one.contacts.create({
+    phone: bob,
+    name: "Bob",
+    email: "bob@example.org",
+    labels: ["b", "a"],
+    attributes: { y: "3", z: "4" },
+  });
+  const first = await one.sandbox.inbound({ from: ann, body: "from Ann" });
+  await clock.advance(1_000);
+  const second = await one.sandbox.inbound({ from: bob, body: "from Bob" });
+  return { ...made, survivor, other, first, second };
+}
+
 describe.each(storages)("a merge on $name", (place) => {
-  it("moves all data, and the merged contact's id resolves to the survivor", async () => {
-    const { clock, one } = opened(place);
-    await one.start();
-    const { contacts, sandbox, messages } = one;
-    const survivor = await contacts.create({
-      phone: ann,
-      name: "Ann",
-      labels: ["a"],
-      attributes: { x: "1", y: "2" },
-    });
-    const facts = {
-      name: "Bob",
-      email: "bob@example.org",
-      labels: ["b", "a"],
-      attributes: { y: "3", z: "4" },
-    };
-    const other = await contacts.create({ phone: bob, ...facts });
-    const first = await sandbox.inbound({ from: ann, body: "from Ann" });
-    await clock.advance(1_000);
-    const second = await sandbox.inbound({ from: bob, body: "from Bob" });
-    await contacts.addObservation(other.id, { content: "likes tea", kind: "taste" });
-
-    const preview = await contacts.previewMerge(survivor.id, other.id);
-    const merged = await contacts.merge(survivor.id, other.id);
-
-    const { updated_at } = preview.contact;
-    expect({ ...merged, updated_at }).toEqual(preview.contact);
-    expect(preview.closes.map(({ id, status, contact }) => [id, status, contact.id])).toEqual([
-      [second.conversation_id, "open", other.id],
-    ]);
-    expect(await contacts.previewMerge(survivor.id, other.id)).toEqual({
-      contact: merged,
-      closes: [],
-    });
+  it("joins the facts of both contacts and empties the merged one", async () => {
+    const { one, survivor, other, second } = await annAndBob(place);
+    const merged = await one.contacts.merge(survivor.id, other.id);
     expect(merged).toMatchObject({
       id: survivor.id,
       name: "Ann",
@@ -75,7 +68,7 @@ describe.each(storages)("a merge on $name", (place) => {
       last_message_at: second.created_at,
     });
     expect(addressesOf(merged)).toEqual([ann, bob]);
-    expect(await contacts.get(other.id)).toMatchObject({
+    expect(await one.contacts.get(other.id)).toMatchObject({
       id: other.id,
       merged_into: survivor.id,
       name: null,
@@ -86,8 +79,19 @@ describe.each(storages)("a merge on $name", (place) => {
       identities: [],
       last_message_at: null,
     });
-    expect((await contacts.list()).data.map(({ id }) => id)).toEqual([survivor.id]);
-    expect((await contacts.list({ label: "b" })).data.map(({ id }) => id)).toEqual([survivor.id]);
+    expect((await one.contacts.list()).data.map(({ id }) => id)).toEqual([survivor.id]);
+    const labelled = await one.contacts.list({ label: "b" });
+    expect(labelled.data.map(({ id }) => id)).toEqual([survivor.id]);
+    const told = (await everyEvent(one)).slice(-2);
+    expect(told.map(({ type }) => type)).toEqual(["conversation.closed", "contact.updated"]);
+    expect(told.at(-1)?.data).toEqual({ contact: merged });
+  });
+
+  it("moves messages, conversations and observations, which both ids then list", async () => {
+    const { one, survivor, other, first, second } = await annAndBob(place);
+    const { contacts } = one;
+    await contacts.addObservation(other.id, { content: "likes tea", kind: "taste" });
+    await contacts.merge(survivor.id, other.id);
     for (const id of [survivor.id, other.id]) {
       const { data } = await contacts.messages(id);
       expect(data.map((message) => [message.id, message.contact_id, message.author.id])).toEqual([
@@ -103,20 +107,33 @@ describe.each(storages)("a merge on $name", (place) => {
         { contact_id: survivor.id, content: "likes tea" },
       ]);
     }
-    const told = (await everyEvent(one)).slice(-2);
-    expect(told.map(({ type }) => type)).toEqual(["conversation.closed", "contact.updated"]);
-    expect(told.at(-1)?.data).toEqual({ contact: merged });
+  });
 
-    // Both numbers share a contact and a conversation. Each id still sends to its own number.
-    const again = await sandbox.inbound({ from: bob, body: "Bob again" });
-    expect(again).toMatchObject({
+  it("makes both numbers one conversation, and each id sends to the survivor", async () => {
+    const { one, survivor, other, first } = await annAndBob(place);
+    await one.contacts.merge(survivor.id, other.id);
+    expect(await one.sandbox.inbound({ from: bob, body: "Bob again" })).toMatchObject({
       contact_id: survivor.id,
       conversation_id: first.conversation_id,
     });
-    expect(await messages.send({ to: other.id, body: "hello" })).toMatchObject({
+    expect(await one.messages.send({ to: other.id, body: "hello" })).toMatchObject({
       to: ann,
       contact_id: survivor.id,
     });
+  });
+
+  it("gives what its preview showed, and a preview after it closes nothing more", async () => {
+    const { one, survivor, other, second } = await annAndBob(place);
+    const { contacts } = one;
+    const preview = await contacts.previewMerge(survivor.id, other.id);
+    const merged = await contacts.merge(survivor.id, other.id);
+    const { updated_at } = preview.contact;
+    expect({ ...merged, updated_at }).toEqual(preview.contact);
+    expect(preview.closes.map(({ id, status, contact }) => [id, status, contact.id])).toEqual([
+      [second.conversation_id, "open", other.id],
+    ]);
+    const again = { contact: merged, closes: [] };
+    expect(await contacts.previewMerge(survivor.id, other.id)).toEqual(again);
   });
 });
 
