@@ -150,8 +150,8 @@ describe("Twilio's", () => {
     expect(form.get("SendAsMms")).toBe("true");
   });
 
-  test("look-up does not match an older message when newer ones exist", async () => {
-    const row = (n: number, seconds: number) => ({
+  describe("look-up", () => {
+    const row = (n: number, seconds: number, others: object = {}) => ({
       sid: sid(n),
       status: "sent",
       error_code: null,
@@ -163,33 +163,56 @@ describe("Twilio's", () => {
       messaging_service_sid: null,
       body: message.body,
       num_media: "0",
+      ...others,
     });
-    const find = async (rows: object[], next: string | null = null) =>
-      overTwilio(line(() => answered(200, { messages: rows, next_page_uri: next }))).lookup?.(
-        message,
-        {
-          ...attempt,
-          provider_message_id: null,
-        },
+    const lookUp = async (http: ReturnType<typeof line>, provider_message_id: string | null) =>
+      overTwilio(http).lookup?.(message, { ...attempt, provider_message_id });
+    const find = (rows: object[], next: string | null = null, status = 200) =>
+      lookUp(
+        line(() => answered(status, { messages: rows, next_page_uri: next })),
+        null,
       );
     const named = (...ns: number[]) => ({
       outcome: "alike",
       messages: ns.map((n) => ({ provider_message_id: sid(n) })),
     });
-    expect(await find([row(3, 70), row(2, 1), row(1, -10)])).toMatchObject(named(2));
-    expect(await find([row(3, 60), row(2, 1), row(1, -5)])).toMatchObject(named(3, 2, 1));
-    expect(await find([row(2, 1), row(1, -600)], "/next")).toMatchObject(named(2));
-    expect(await find([row(2, 1), row(1, 0)], "/next")).toEqual({ outcome: "unknown" });
-    for (const other of [
+    const unknown = { outcome: "unknown" };
+
+    test("finds what was created from 5 s before the attempt to 60 s after it", async () => {
+      expect(await find([])).toEqual(named());
+      expect(await find([row(3, 70), row(2, 1), row(1, -10)])).toMatchObject(named(2));
+      expect(await find([row(3, 60), row(2, 1), row(1, -5)])).toMatchObject(named(3, 2, 1));
+    });
+
+    test("proves nothing while the next page may have messages of that time", async () => {
+      expect(await find([row(2, 1), row(1, -6)], "/next")).toMatchObject(named(2));
+      for (const last of [0, -5]) {
+        expect(await find([row(2, 1), row(1, last)], "/next")).toEqual(unknown);
+      }
+    });
+
+    test.each([
       { body: "Hello!" },
       { from: "+15005550007" },
+      { to: "+15005550008" },
       { num_media: "1" },
       { direction: "inbound" },
-    ]) {
-      expect(await find([{ ...row(1, 1), ...other }])).toEqual({ outcome: "alike", messages: [] });
-    }
-    expect(await find([row(2, 1), { sid: 7 }])).toEqual({ outcome: "unknown" });
-    expect(await find([], null)).toEqual({ outcome: "alike", messages: [] });
+    ])("does not take a message with %j for the attempt's", async (other) => {
+      expect(await find([row(1, 1, other)])).toEqual(named());
+    });
+
+    test("proves nothing if a message or the response is not as documented", async () => {
+      expect(await find([row(2, 1), { sid: 7 }])).toEqual(unknown);
+      expect(await find([row(2, 1)], null, 500)).toEqual(unknown);
+      const failing = line(() => answered(500, row(1, 1)));
+      expect(await lookUp(failing, sid(1))).toEqual(unknown);
+    });
+
+    test("sends no request for an id that no message of Twilio has", async () => {
+      const http = line(() => answered(200, row(1, 1)));
+      expect(await lookUp(http, `../Calls/${sid(1)}`)).toEqual(unknown);
+      expect(http.requests).toEqual([]);
+    });
   });
 });
 
