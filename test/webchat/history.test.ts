@@ -106,6 +106,18 @@ describe.each(lightStorages)("a visitor's history on $name", ({ open }) => {
     expect(await bodiesOf(one, id)).toEqual(["scheduled", "sent"]);
   });
 
+  it("shows to each browser of a merged contact what reached another, whatever its status", async () => {
+    const { one, session, tell } = await begun(open);
+    for (const status of ["sent", "delivered", "read"] as const) {
+      const message_id = await tell(status);
+      if (status !== "sent") await one.webchat.mark(session.id, { message_id, mark: status });
+      expect((await one.messages.get(message_id)).status).toBe(status);
+    }
+    const other = await one.webchat.open();
+    await one.contacts.merge(other.contact_id, session.contact_id);
+    expect(await bodiesOf(one, other.id)).toEqual(["read", "delivered", "sent"]);
+  });
+
   it("follows a merge, a redaction and an erasure", async () => {
     const { one, session, tell } = await begun(open);
     const secret = await tell("secret");

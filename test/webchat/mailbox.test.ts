@@ -106,17 +106,20 @@ describe.each(storages)("a mailbox on $name", ({ name, open }) => {
     const ground = open();
     const storage = ground.connect();
     const one = engine(losing(storage, line));
-    const { contact_id } = await one.webchat.open();
+    const { id: session, contact_id } = await one.webchat.open();
     await one.start();
     const ids = [
       await sendSurely(one, contact_id, "a"),
       await sendSurely(one, contact_id, "b"),
       await sendSurely(one, contact_id, "c"),
     ];
-    await clock.advanceUntil(async () => {
-      const all = await Promise.all(ids.map((id) => one.messages.get(id)));
-      return all.every(({ status }) => status === "sent");
-    });
+    const statuses = async () =>
+      (await Promise.all(ids.map((id) => one.messages.get(id)))).map(({ status }) => status);
+    const shown = async () => (await one.webchat.messages(session)).data.map(({ id }) => id);
+    await clock.advanceUntil(async () => (await rowsOf(storage, mail)).length === 3);
+    expect(await statuses()).not.toEqual(["sent", "sent", "sent"]);
+    expect(await shown()).toEqual(ids.toReversed());
+    await clock.advanceUntil(async () => (await statuses()).every((status) => status === "sent"));
     expect(line.losing).toBe(0);
     const entries = await rowsOf(storage, mail);
     expect(entries.map(({ number }) => number)).toEqual([1, 2, 3]);

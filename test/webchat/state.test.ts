@@ -64,6 +64,10 @@ describe.each(lightStorages)("the state of a visitor's conversation on $name", (
     await one.conversations.handOff(id, { reason: "angry" });
     expect(await settled()).toEqual([null]);
     expect(await isQueued()).toBe(true);
+    await one.conversations.update(id, { status: "closed" });
+    expect(await isQueued()).toBe(false);
+    await one.conversations.update(id, { status: "open" });
+    await settled();
     await one.conversations.reply(id, { body: "Hello", author_id: "ann" });
     expect(new Set(await settled())).toEqual(new Set([{ type: "human", name: "Ann A." }]));
     // A new name is no event, so it is shown at once only to the visitors of its process.
