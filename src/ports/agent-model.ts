@@ -229,7 +229,10 @@ export interface ModelAnswer {
    * @default 1
    */
   readonly confidence?: number | undefined;
-  /** One of the `intents` of the turn. */
+  /**
+   * One of the `intents` of the turn. An answer without `text` and `calls` starts the playbook that
+   * has the intent.
+   */
   readonly intent?: string | undefined;
   /** The playbook to start instead of answering. Ignored if the turn does not offer it. */
   readonly playbook_id?: string | undefined;

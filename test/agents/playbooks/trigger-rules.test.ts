@@ -1,5 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { triggeredPlaybook } from "../../../src/agents/playbooks/play/trigger-rules.ts";
+import { memory } from "../../../adapters/storage/memory/index.ts";
+import { playbookByKeywords } from "../../../src/agents/playbooks/play/trigger-rules.ts";
+import { defaultAgent } from "../../../src/agents/types.ts";
+import type { ModelAnswer } from "../../../src/ports/agent-model.ts";
+import { agency, survey } from "../world.ts";
 import { definition } from "./support.ts";
 
 describe("keywords", () => {
@@ -20,12 +24,36 @@ describe("keywords", () => {
     ["change her time", undefined],
     ["", undefined],
   ])("match whole words, and the highest priority wins: %s", (said, started) => {
-    expect(triggeredPlaybook([without, low, later, high], said)).toBe(started);
+    expect(playbookByKeywords([without, low, later, high], said)).toBe(started);
   });
 
   it("are looked for in the first 4,000 characters", () => {
     const said = (before: number) => `${" ".repeat(before)}move`;
-    expect(triggeredPlaybook([low], said(3_996))).toBe(low);
-    expect(triggeredPlaybook([low], said(3_997))).toBeUndefined();
+    expect(playbookByKeywords([low], said(3_996))).toBe(low);
+    expect(playbookByKeywords([low], said(3_997))).toBeUndefined();
+  });
+});
+
+describe("an intent that the model recognizes", () => {
+  const move = { ...survey, name: "Move", trigger: { intents: ["move"] } };
+  const [question] = survey.slots;
+
+  it.each<[string, ModelAnswer, string | undefined]>([
+    ["starts its playbook", { intent: "move", confidence: 0.9 }, question?.prompt],
+    ["does not, if the model replies", { intent: "move", text: "Of course." }, "Of course."],
+    ["does not, if no playbook has it", { intent: "pay" }, defaultAgent.fallback_text],
+  ])("%s", async (_, answer, told) => {
+    const { ask } = await agency(memory(), { playbooks: [move], model: () => answer });
+    expect(await ask("Could we do another day?")).toEqual([told]);
+  });
+
+  it("starts no other playbook while one is in progress", async () => {
+    const { ask } = await agency(memory(), {
+      playbooks: [survey, move],
+      model: () => ({ intent: "move" }),
+    });
+    await ask("survey");
+    expect(await ask("Could we do another day?")).toEqual([question?.prompt]);
+    expect(await ask("4")).toEqual(["Thank you for the 4."]);
   });
 });

@@ -1,9 +1,18 @@
 /** Asks the model for an answer to the contact, and decides what follows from it. */
 import type { ModelAnswer } from "../../../ports/index.ts";
 import type { Handoff } from "../../handling/hand-off.ts";
-import { act, settle, think, type ModelResult, type TurnMoves } from "../../moves.ts";
+import {
+  act,
+  settle,
+  think,
+  type ModelResult,
+  type Permissions,
+  type TurnMoves,
+} from "../../moves.ts";
 import type { Frame } from "../../playbooks/play/frames.ts";
 import { allowedValues } from "../../playbooks/play/slots.ts";
+import { playbookByIntent } from "../../playbooks/play/trigger-rules.ts";
+import type { PinnedPlaybook } from "../../playbooks/types.ts";
 import type { NewObservation, TurnFacts } from "../turn-types.ts";
 import { mayFillSlot } from "./guardrails.ts";
 import { handsOffOn, limitsFor, wordsFor } from "./handoff-rules.ts";
@@ -32,11 +41,12 @@ export function* askModel(facts: TurnFacts): TurnMoves<Play | Ending> {
   }
   const mayCallActions = session.frames.length === 0;
   const mayStartPlaybook = mayCallActions && !isPaused && playbooks.length > 0;
+  const permissions = { mayCallActions, mayStartPlaybook };
   const observations: NewObservation[] = [];
   for (let steps = 0; steps < agent.limits.max_steps_per_turn; steps++) {
-    const thought = yield* think({ type: "answer" }, { mayCallActions, mayStartPlaybook });
+    const thought = yield* think({ type: "answer" }, permissions);
     observations.push(...(thought.answer?.observations ?? []));
-    const next = yield* applyAnswer(facts, thought, mayCallActions);
+    const next = yield* applyAnswer(facts, thought, permissions);
     if (next !== undefined) return { ...next, observations };
   }
   const ending = endWithProblem(facts, "guardrail", "The turn took too many steps.");
@@ -50,12 +60,12 @@ export function* askModel(facts: TurnFacts): TurnMoves<Play | Ending> {
 function* applyAnswer(
   facts: TurnFacts,
   { answer, failure }: ModelResult,
-  mayCallActions: boolean,
+  { mayCallActions, mayStartPlaybook }: Permissions,
 ): TurnMoves<Play | Ending | undefined> {
   if (answer === null) return endWithProblem(facts, failure, reasonFor(answer));
   const handoff = handoffAfter(facts, answer);
   if (handoff !== undefined) return endWithHandoff(facts, handoff);
-  const playbook = facts.playbooks.find(({ id }) => id === answer.playbook_id);
+  const playbook = mayStartPlaybook ? playbookOf(facts, answer, failure) : undefined;
   if (playbook !== undefined) {
     const slots = allowedValues(playbook.definition.slots, answer.slots ?? {}, (words) =>
       mayFillSlot(facts, words),
@@ -65,6 +75,17 @@ function* applyAnswer(
   if (answer.calls !== undefined && mayCallActions) return yield* makeCalls(facts, answer.calls);
   if (failure !== null) return endWithProblem(facts, failure, reasonFor(answer));
   return endWithReply(facts, answer);
+}
+
+/** Returns the playbook that an answer names, or that its intent starts if it says nothing else. */
+function playbookOf(
+  { playbooks }: TurnFacts,
+  { playbook_id, intent, text, calls }: ModelAnswer,
+  failure: ModelResult["failure"],
+): PinnedPlaybook | undefined {
+  if (playbook_id !== undefined) return playbooks.find(({ id }) => id === playbook_id);
+  const saysMore = text !== undefined || calls !== undefined || failure !== null;
+  return intent === undefined || saysMore ? undefined : playbookByIntent(playbooks, intent);
 }
 
 /** Makes the model's calls. Ends the turn at the first that fails, if a rule hands off then. */

@@ -4,7 +4,7 @@
  * playbook started by keywords, the model, the fallback text.
  */
 import { act, settle, type TurnMoves } from "../../moves.ts";
-import { triggeredPlaybook } from "../../playbooks/play/trigger-rules.ts";
+import { playbookByKeywords } from "../../playbooks/play/trigger-rules.ts";
 import type { RunRequest } from "../../runs/types.ts";
 import type { NewObservation, TurnFacts } from "../turn-types.ts";
 import { askModel } from "./ask-model.ts";
@@ -64,7 +64,7 @@ function answerContact(facts: TurnFacts): Stage {
   if (handoff !== undefined) return endWithHandoff(facts, handoff);
   if (isPaused) return askModelNext;
   if (session.frames.length > 0) return playOn(session.frames, contactText);
-  const playbook = triggeredPlaybook(playbooks, contactText);
+  const playbook = playbookByKeywords(playbooks, contactText);
   return playbook === undefined ? askModelNext : beginPlaybook(facts, playbook);
 }
 
