@@ -99,7 +99,6 @@ export {
   type Identity,
 } from "./types.ts";
 export {
-  type ContactHistory,
   contactHistorySchema,
   type CreateContact,
   labelList,

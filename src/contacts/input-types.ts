@@ -9,11 +9,14 @@ import {
   metadataInput,
   name,
   pageFields,
+  pageQuerySchema,
   phone,
   queryBoolean,
   queryInteger,
   reference,
   text,
+  withId,
+  type ById,
   type Limits,
   type Metadata,
   type PageQuery,
@@ -191,12 +194,8 @@ export const searchContactsSchema = z
   })
   .meta({ interface: "SearchContacts" });
 
-/** A page of one contact's history. */
-export interface ContactHistory extends PageQuery {
-  /** The id of the contact. */
-  readonly id: string;
-}
-
-export const contactHistorySchema = z
-  .strictObject({ id: reference, ...pageFields })
-  .meta({ interface: "ContactHistory" });
+/** The input of a list of one contact's history. */
+export const contactHistorySchema: z.ZodType<PageQuery & ById> = withId(
+  pageQuerySchema,
+  "The id of the contact.",
+);

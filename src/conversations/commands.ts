@@ -99,10 +99,10 @@ function statusRequest({
   return { status, snoozed_until: millis(snoozed_until) };
 }
 
-export const labelConversation: Command<LabelConversation, Conversation> = {
+export const labelConversation: Command<LabelConversation & ById, Conversation> = {
   kind: "command",
   name: "conversations.setLabels",
-  input: () => labelConversationSchema,
+  input: () => withId(labelConversationSchema, "The id of the conversation."),
   status: 200,
   shows: showsOutput,
   run: (tx, { id, labels }) => change(tx, id, () => ({ labels })),

@@ -56,7 +56,6 @@ export {
   type ListConversations,
   type OpenConversation,
   person,
-  type ThreadQuery,
   threadQuerySchema,
   type UpdateConversation,
 } from "./input-types.ts";

@@ -11,10 +11,13 @@ import {
   metadataInput,
   name,
   pageFields,
+  pageQuerySchema,
   queryBoolean,
   recipientSchema,
   reference,
   text,
+  withId,
+  type ById,
   type Channel,
   type Limits,
   type Medium,
@@ -177,14 +180,12 @@ export const assignConversationSchema = z
 
 /** The new labels of a conversation. */
 export interface LabelConversation {
-  /** The id of the conversation. */
-  readonly id: string;
   /** The complete list of labels: at most 50 different ones of at most 64 characters each. */
   readonly labels: readonly string[];
 }
 
 export const labelConversationSchema = z
-  .strictObject({ id: reference, labels: labelList })
+  .strictObject({ labels: labelList })
   .meta({ id: "LabelConversation" });
 
 /** Why a conversation is handed off to people. The event `conversation.handoff` repeats it. */
@@ -202,15 +203,11 @@ export const handOffConversationSchema = z
   })
   .meta({ id: "HandOffConversation" });
 
-/** A page of a conversation's messages or notes. */
-export interface ThreadQuery extends PageQuery {
-  /** The id of the conversation. */
-  readonly id: string;
-}
-
-export const threadQuerySchema = z
-  .strictObject({ id: reference, ...pageFields })
-  .meta({ interface: "ThreadQuery" });
+/** The input of a list of a conversation's messages or notes. */
+export const threadQuerySchema: z.ZodType<PageQuery & ById> = withId(
+  pageQuerySchema,
+  "The id of the conversation.",
+);
 
 /** A note to add to a conversation. The contact never sees it. */
 export interface AddNote {

@@ -1,7 +1,14 @@
-import { contactHistorySchema, contactToRead, type ContactHistory } from "../contacts/index.ts";
-import { byIdSchema, mediums, notFound, type ById, type Page } from "../kernel/index.ts";
+import { contactHistorySchema, contactToRead } from "../contacts/index.ts";
+import {
+  byIdSchema,
+  mediums,
+  notFound,
+  type ById,
+  type Page,
+  type PageQuery,
+} from "../kernel/index.ts";
 import { mapPage, page, type ContactActivity, type Query } from "../operations/index.ts";
-import { threadQuerySchema, type ThreadQuery } from "./input-types.ts";
+import { threadQuerySchema } from "./input-types.ts";
 import { conversationById, conversationsOfContact, currentConversation, notes } from "./rows.ts";
 import { noteResource, showConversations } from "./show.ts";
 import type { Conversation, Note } from "./types.ts";
@@ -19,7 +26,7 @@ export const getConversation: Query<ById, Conversation> = {
 };
 
 /** Lists a contact's conversations on all media, newest start first. */
-export const listContactConversations: Query<ContactHistory, Page<Conversation>> = {
+export const listContactConversations: Query<PageQuery & ById, Page<Conversation>> = {
   kind: "query",
   name: "contacts.conversations",
   input: () => contactHistorySchema,
@@ -39,7 +46,7 @@ export const listContactConversations: Query<ContactHistory, Page<Conversation>>
 };
 
 /** Lists the notes of a conversation, newest first. */
-export const listNotes: Query<ThreadQuery, Page<Note>> = {
+export const listNotes: Query<PageQuery & ById, Page<Note>> = {
   kind: "query",
   name: "conversations.notes",
   input: () => threadQuerySchema,

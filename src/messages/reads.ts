@@ -1,11 +1,13 @@
+import { contactHistorySchema, contactToRead, findSurvivor } from "../contacts/index.ts";
+import { conversationById, threadQuerySchema } from "../conversations/index.ts";
 import {
-  contactHistorySchema,
-  contactToRead,
-  findSurvivor,
-  type ContactHistory,
-} from "../contacts/index.ts";
-import { conversationById, threadQuerySchema, type ThreadQuery } from "../conversations/index.ts";
-import { byIdSchema, definedFields, notFound, type ById, type Page } from "../kernel/index.ts";
+  byIdSchema,
+  definedFields,
+  notFound,
+  type ById,
+  type Page,
+  type PageQuery,
+} from "../kernel/index.ts";
 import { createdBetween, mapPage, page, type Query, type RangeList } from "../operations/index.ts";
 import { findJob } from "../queue/index.ts";
 import type { Reads, Tx } from "../store/index.ts";
@@ -82,7 +84,7 @@ function rangeOf(filters: Filters): Omit<RangeList<MessageRow>, "operation" | "f
 }
 
 /** A contact's messages on all channels, newest first. */
-export const listContactMessages: Query<ContactHistory, Page<Message>> = {
+export const listContactMessages: Query<PageQuery & ById, Page<Message>> = {
   kind: "query",
   name: "contacts.messages",
   input: () => contactHistorySchema,
@@ -101,7 +103,7 @@ export const listContactMessages: Query<ContactHistory, Page<Message>> = {
 };
 
 /** A conversation's messages: those that wait for their time, and then the thread from the last. */
-export const listConversationMessages: Query<ThreadQuery, Page<Message>> = {
+export const listConversationMessages: Query<PageQuery & ById, Page<Message>> = {
   kind: "query",
   name: "conversations.messages",
   input: () => threadQuerySchema,

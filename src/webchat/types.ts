@@ -2,7 +2,6 @@ import * as z from "zod";
 import {
   authorSchema,
   ids,
-  pageFields,
   pageSchema,
   reference,
   text,
@@ -11,7 +10,6 @@ import {
   type Limits,
   type MessageId,
   type Page,
-  type PageQuery,
 } from "../kernel/index.ts";
 import { mediaSchema } from "../messages/index.ts";
 import type { Media } from "../ports/index.ts";
@@ -108,16 +106,6 @@ export const visitorStreamSchema = z
       .optional(),
   })
   .meta({ interface: "VisitorStream" });
-
-/** A page of the messages of a visitor. */
-export interface VisitorHistory extends PageQuery {
-  /** The id of the session. */
-  readonly id: string;
-}
-
-export const visitorHistorySchema = z
-  .strictObject({ id: reference, ...pageFields })
-  .meta({ interface: "VisitorHistory" });
 
 /** One page of the messages to and from a visitor, newest first. */
 export interface WebchatMessagePage extends Page<WebchatMessage> {

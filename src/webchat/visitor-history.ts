@@ -1,5 +1,12 @@
 import { identityByAddress } from "../contacts/index.ts";
-import { notFound, type MessageStatus } from "../kernel/index.ts";
+import {
+  notFound,
+  pageQuerySchema,
+  withId,
+  type ById,
+  type MessageStatus,
+  type PageQuery,
+} from "../kernel/index.ts";
 import { messageResource, webchatMessagesOfContact, type MessageRow } from "../messages/index.ts";
 import { page, type Query } from "../operations/index.ts";
 import type { Reads } from "../store/index.ts";
@@ -7,17 +14,17 @@ import { mailboxByAddress, mailOfMessage } from "./rows.ts";
 import { readSession } from "./sessions/sessions.ts";
 import { webchatMessage } from "./show.ts";
 import { readNames, readState } from "./streams/conversation-state.ts";
-import { visitorHistorySchema, type VisitorHistory, type WebchatMessagePage } from "./types.ts";
+import type { WebchatMessagePage } from "./types.ts";
 
 /**
  * Lists the webchat messages of the visitor's contact in both directions, newest first. A message
  * to the visitor is listed when it has reached a mailbox, so that the list shows nothing that a
  * policy stopped or that is still to come.
  */
-export const listVisitorMessages: Query<VisitorHistory, WebchatMessagePage> = {
+export const listVisitorMessages: Query<PageQuery & ById, WebchatMessagePage> = {
   kind: "query",
   name: "webchat.messages",
-  input: () => visitorHistorySchema,
+  input: () => withId(pageQuerySchema, "The id of the session."),
   async run(reads, { id, ...input }, call, now) {
     const { address } = await readSession(reads, id, now);
     // The mailbox is read before the messages. What it has by now is in the list.
