@@ -1,5 +1,5 @@
 import { createContactFor, findRecipient } from "../contacts/index.ts";
-import { byIdSchema, invalid, millis, withId, type ById } from "../kernel/index.ts";
+import { byIdSchema, definedFields, invalid, millis, withId, type ById } from "../kernel/index.ts";
 import {
   defineHook,
   personOf,
@@ -74,8 +74,7 @@ export const updateConversation: Command<UpdateConversation & ById, Conversation
     if (change?.decision === "invalid") throw invalid([change.error]);
     const patch: Partial<ConversationRow> = {
       ...change?.patch,
-      ...(priority === undefined ? {} : { priority }),
-      ...(metadata === undefined ? {} : { metadata }),
+      ...definedFields({ priority, metadata }),
       ...(opt_out_suspected === undefined ? {} : { opt_out_suspected: null }),
     };
     const changed = await changeConversation(tx, conversation, patch);

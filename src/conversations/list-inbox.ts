@@ -1,5 +1,5 @@
 import { contactById } from "../contacts/index.ts";
-import { mediumOf, type Page } from "../kernel/index.ts";
+import { definedFields, mediumOf, type Page } from "../kernel/index.ts";
 import { pageOf, type Query, type ScanList } from "../operations/index.ts";
 import type { KeyValue, ScopedIndex, Seen } from "../ports/index.ts";
 import {
@@ -65,25 +65,17 @@ const newestFirst = "descending";
  */
 async function rangeFor(reads: Reads, filters: Filters): Promise<Range> {
   const { contact_id, label, status, ...others } = filters;
+  if (contact_id !== undefined) return rangeOfContact(reads, contact_id, filters);
+  // The prefix of the range selects the status.
   const where = whereOf(others);
   const statuses = status === undefined ? conversationStatusSchema.options : [status];
-  if (contact_id !== undefined) {
-    const own = { ...where, ...(status === undefined ? {} : { status }) };
-    return rangeOfContact(reads, contact_id, own, label);
-  }
   if (label !== undefined) return rangeOfLabel(reads, label, statuses, where);
   const { index, by, order = newestFirst } = chooseIndex(others);
   return {
     index,
     prefix: by.length + 1,
     scan: (limit, after) => {
-      const from = {
-        index,
-        order,
-        where,
-        limit,
-        ...(after === undefined ? {} : { after }),
-      } as const;
+      const from = { index, order, where, limit, ...(after && { after }) } as const;
       return scanAcross(
         reads,
         statuses.map((each) => ({ ...from, prefix: [each, ...by] })),
@@ -123,27 +115,22 @@ function chooseIndex({
 
 const waits: readonly Wait[] = ["handoff", "reply"];
 
-function whereOf({
-  handler,
-  assignee,
-  channel,
-  priority,
-  unassigned,
-  waiting,
-  unread,
-  opt_out_suspected,
-}: Filters): Where {
-  const flag = (asked: boolean): true | null => (asked ? true : null);
-  return {
-    ...(priority === undefined ? {} : { priority }),
-    ...(unassigned === undefined ? {} : { unassigned: flag(unassigned) }),
-    ...(waiting === undefined ? {} : { waiting_for: waiting ? waits : null }),
-    ...(handler === undefined ? {} : { handler }),
-    ...(assignee === undefined ? {} : { assignee_id: assignee }),
-    ...(channel === undefined ? {} : { medium: mediumOf(channel) }),
-    ...(unread === undefined ? {} : { unread: flag(unread) }),
-    ...(opt_out_suspected === undefined ? {} : { opt_out_suspected: flag(opt_out_suspected) }),
-  };
+/** Returns the condition on the columns. The labels are not in it. */
+function whereOf(filters: InboxFilters): Where {
+  const { priority, handler, assignee, channel, waiting, status } = filters;
+  // The columns of flags have null for false.
+  const flag = (asked: boolean | undefined) => (asked === false ? null : asked);
+  return definedFields({
+    priority,
+    unassigned: flag(filters.unassigned),
+    waiting_for: waiting === true ? waits : flag(waiting),
+    handler,
+    assignee_id: assignee,
+    medium: channel && mediumOf(channel),
+    unread: flag(filters.unread),
+    opt_out_suspected: flag(filters.opt_out_suspected),
+    status,
+  });
 }
 
 /**
@@ -153,25 +140,19 @@ function whereOf({
 async function rangeOfContact(
   reads: Reads,
   contact_id: string,
-  where: Where,
-  label: string | undefined,
+  { label, ...filters }: InboxFilters,
 ): Promise<Range> {
   const contact = await reads.get(contactById, [contact_id]);
   const index = conversationsOfContact;
+  const where = whereOf(filters);
   return {
     index,
     prefix: 1,
     async scan(limit, after) {
       if (contact === undefined) return { rows: [], more: false, last: undefined };
       const prefix = [contact.merged_into ?? contact.id];
-      const found = await scan(reads, {
-        index,
-        prefix,
-        order: newestFirst,
-        where,
-        limit,
-        ...(after === undefined ? {} : { after }),
-      });
+      const range = { index, prefix, order: newestFirst, where, limit } as const;
+      const found = await scan(reads, { ...range, ...(after && { after }) });
       if (label === undefined) return found;
       return { ...found, rows: found.rows.filter(({ labels }) => labels.includes(label)) };
     },
@@ -180,11 +161,10 @@ async function rangeOfContact(
 
 /** Returns a function that tells whether a conversation passes the filters. */
 export function conversationFilter({
-  status,
   label,
-  ...others
+  ...filters
 }: InboxFilters): (row: Seen<ConversationRow>) => boolean {
-  const where = { ...whereOf(others), ...(status === undefined ? {} : { status }) };
+  const where = whereOf(filters);
   return (row) => passes(row, where) && (label === undefined || row.labels.includes(label));
 }
 
@@ -194,11 +174,8 @@ export async function findLabelled(
   label: string,
   limit: number,
 ): Promise<readonly Seen<ConversationRow>[]> {
-  const { rows } = await rangeOfLabel(reads, label, conversationStatusSchema.options, {}).scan(
-    limit,
-    undefined,
-  );
-  return rows;
+  const range = rangeOfLabel(reads, label, conversationStatusSchema.options, {});
+  return (await range.scan(limit, undefined)).rows;
 }
 
 /** How many conversations of a label one scan reads to find those that match the other filters. */
@@ -225,7 +202,7 @@ function rangeOfLabel(
         index,
         order: newestFirst,
         limit: isPlain ? limit : maxLabelled,
-        ...(after === undefined ? {} : { after }),
+        ...(after && { after }),
       } as const;
       const labelled = await scanAcross<ConversationLabelRow>(
         reads,

@@ -1,5 +1,13 @@
 import { defaultGraceSeconds } from "../accounts/index.ts";
-import { byIdSchema, invalid, notFound, TidingsError, withId, type ById } from "../kernel/index.ts";
+import {
+  byIdSchema,
+  definedFields,
+  invalid,
+  notFound,
+  TidingsError,
+  withId,
+  type ById,
+} from "../kernel/index.ts";
 import { freeOrdinal, showsNothing, type Call, type Command } from "../operations/index.ts";
 import { checkUrl, type Seen } from "../ports/index.ts";
 import { arm, disarm } from "../queue/index.ts";
@@ -83,17 +91,14 @@ export const updateWebhook: Command<UpdateWebhook & ById, Webhook> = {
   status: 200,
   shows: showsNothing,
   survivesReset: true,
-  async run(tx, { id, url, status, events, headers, ordering, description }, call) {
+  async run(tx, { id, url, status, ...change }, call) {
     const before = await requireWebhook(tx, id);
     const newUrl = url === undefined ? before.url : endpointUrl(url, call);
     const isNewStatus = status !== undefined && status !== before.status;
     const isNewStart = newUrl !== before.url || (isNewStatus && status === "enabled");
     const after = tx.update(webhooks, before, {
       url: newUrl,
-      ...(events === undefined ? {} : { events }),
-      ...(headers === undefined ? {} : { headers }),
-      ...(ordering === undefined ? {} : { ordering }),
-      ...(description === undefined ? {} : { description }),
+      ...definedFields(change),
       ...(isNewStatus ? { status, disabled_reason: null } : {}),
       ...(isNewStart ? { proven: false, streak: null, paused_until: null } : {}),
       updated_at: tx.now,

@@ -1,4 +1,11 @@
-import { byIdSchema, notFound, withId, type ById, type Page } from "../kernel/index.ts";
+import {
+  byIdSchema,
+  definedFields,
+  notFound,
+  withId,
+  type ById,
+  type Page,
+} from "../kernel/index.ts";
 import { listQuery, shownPage, type Query } from "../operations/index.ts";
 import type { KeyValue } from "../ports/index.ts";
 import { scanAcross, type Reads } from "../store/index.ts";
@@ -79,21 +86,12 @@ export const listDeliveries: Query<ListDeliveries & ById, Page<DeliveryWithAttem
       filters,
       input: { limit, cursor },
       scan: (max: number, after?: readonly KeyValue[]) => {
-        const where = event_type === undefined ? {} : { where: { event_type } };
-        const from = {
-          index,
-          order: "descending",
-          limit: max,
-          ...where,
-          ...(after && { after }),
-        } as const;
+        const where = definedFields({ event_type });
+        const from = { index, order: "descending", where, limit: max } as const;
         const stored = storedStatuses(status, webhook.status);
         return scanAcross(
           reads,
-          stored.map((each) => ({
-            ...from,
-            prefix: [webhook.id, each],
-          })),
+          stored.map((each) => ({ ...from, prefix: [webhook.id, each], ...(after && { after }) })),
         );
       },
     };
