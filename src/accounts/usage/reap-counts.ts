@@ -19,78 +19,66 @@ const scopesAtOnce = 50;
 export function countReapers({ store, clock }: Runtime, chunk: number): (() => Promise<number>)[] {
   const oldest = (): number => clock.now() - keptMs;
   const oldestDay = (): string => utcDay(oldest());
-  const reapers = [
-    new CountReaper(store, usageByHour, ({ hour }) => hour, oldest),
-    new CountReaper(store, deliveryTimesByHour, ({ hour }) => hour, oldest),
-    new CountReaper(store, errorsByDay, ({ day }) => day, oldestDay),
+  return [
+    countReaper(store, chunk, { index: usageByHour, timeOf: ({ hour }) => hour, oldest }),
+    countReaper(store, chunk, { index: deliveryTimesByHour, timeOf: ({ hour }) => hour, oldest }),
+    countReaper(store, chunk, { index: errorsByDay, timeOf: ({ day }) => day, oldest: oldestDay }),
   ];
-  return reapers.map((reaper) => () => reaper.removeChunk(chunk));
+}
+
+/** One kind of counts. */
+interface Counts<R extends Scope, T> {
+  /** The primary key: the scope, and then the time. */
+  readonly index: Index<R>;
+  readonly timeOf: (count: R) => T;
+  /** Returns the oldest time whose counts are kept. */
+  readonly oldest: () => T;
 }
 
 /**
- * Removes old counts of one kind. Walks from scope to scope along the primary key, whose next
- * column is the time: the first count of a scope is its oldest. An index by age would cost each
- * count more, and PostgreSQL's planner would confuse it with the primary key.
+ * Returns a function that removes old counts of one kind. It walks from scope to scope along the
+ * primary key: the first count of a scope is its oldest. An index by age would cost each count
+ * more, and PostgreSQL's planner would confuse it with the primary key.
  */
-class CountReaper<R extends Scope, T extends number | string> {
-  readonly #store: Store;
-  readonly #index: Index<R>;
-  readonly #timeOf: (count: R) => T;
-  readonly #oldestKept: () => T;
+function countReaper<R extends Scope, T extends number | string>(
+  store: Store,
+  chunk: number,
+  { index, timeOf, oldest }: Counts<R, T>,
+): () => Promise<number> {
+  const { collection } = index;
+  const reads = store.unscopedReads;
   /** The last scope that has no old counts left. */
-  #passed: { readonly after?: readonly KeyValue[] } = {};
+  let passed: { readonly after?: readonly KeyValue[] } = {};
 
-  constructor(store: Store, index: Index<R>, timeOf: (count: R) => T, oldestKept: () => T) {
-    this.#store = store;
-    this.#index = index;
-    this.#timeOf = timeOf;
-    this.#oldestKept = oldestKept;
-  }
+  const find = async (): Promise<readonly R[]> => {
+    const old: R[] = [];
+    const oldestKept = oldest();
+    for (let looked = 1; looked <= maxScopes && old.length < chunk; looked++) {
+      const next = { index, prefix: [], order: "ascending", limit: 1 } as const;
+      const [first] = await reads.range({ ...next, ...passed });
+      if (first === undefined) {
+        passed = {};
+        break;
+      }
+      const scope = [first.account_id, first.mode];
+      if (timeOf(first) < oldestKept) {
+        const range = { index, prefix: scope, order: "ascending", until: [oldestKept] } as const;
+        old.push(...(await reads.range({ ...range, limit: chunk - old.length })));
+      }
+      if (old.length < chunk) passed = { after: scope };
+      // The reads of an embedded storage do not let other work run.
+      if (looked % scopesAtOnce === 0) await store.yieldToEventLoop();
+    }
+    return old;
+  };
 
-  async removeChunk(chunk: number): Promise<number> {
-    const old = await this.#find(chunk);
+  return async () => {
+    const old = await find();
     if (old.length === 0) return 0;
-    const { collection } = this.#index;
-    await this.#store.commitUnscoped(async (tx) => {
+    await store.commitUnscoped(async (tx) => {
       // Another engine may have removed some meanwhile.
       for (const row of await reread(tx, collection.primary, old)) tx.remove(collection, row);
     }, background);
     return old.length;
-  }
-
-  async #find(chunk: number): Promise<readonly R[]> {
-    const old: R[] = [];
-    for (let looked = 1; looked <= maxScopes && old.length < chunk; looked++) {
-      const first = await this.#firstBeyond();
-      if (first === undefined) {
-        this.#passed = {};
-        break;
-      }
-      old.push(...(await this.#oldOf(first, chunk - old.length)));
-      if (old.length < chunk) this.#passed = { after: [first.account_id, first.mode] };
-      // The reads of an embedded storage do not let other work run.
-      if (looked % scopesAtOnce === 0) await this.#store.yieldToEventLoop();
-    }
-    return old;
-  }
-
-  /** Returns the oldest count of the next scope. */
-  async #firstBeyond(): Promise<R | undefined> {
-    const range = { index: this.#index, prefix: [], order: "ascending", limit: 1 } as const;
-    const [first] = await this.#store.unscopedReads.range({ ...range, ...this.#passed });
-    return first;
-  }
-
-  /** Returns the old counts of the scope whose oldest count is `first`. */
-  async #oldOf(first: R, limit: number): Promise<readonly R[]> {
-    const oldestKept = this.#oldestKept();
-    if (this.#timeOf(first) >= oldestKept) return [];
-    return this.#store.unscopedReads.range({
-      index: this.#index,
-      prefix: [first.account_id, first.mode],
-      order: "ascending",
-      until: [oldestKept],
-      limit,
-    });
-  }
+  };
 }
