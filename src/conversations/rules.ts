@@ -13,24 +13,21 @@ type Status =
   | { readonly status: "snoozed"; readonly snoozed_until: number }
   | { readonly status: "closed"; readonly closed_at: number };
 
-/** The state that decides which status changes are allowed. */
-export interface Standing {
+/** The columns of a status. The columns of other statuses are null. */
+interface StatusColumns {
   readonly status: ConversationStatus;
   readonly snoozed_until: number | null;
   readonly closed_at: number | null;
+}
+
+/** The state that decides which status changes are allowed. */
+export interface Standing extends StatusColumns {
   /** Whether this is the contact's latest conversation on its medium. Earlier ones stay closed. */
   readonly current: true | null;
 }
 
-/** The columns of a status. The columns of other statuses are null. */
-interface StatusPatch {
-  readonly status: ConversationStatus;
-  readonly snoozed_until: number | null;
-  readonly closed_at: number | null;
-}
-
 type StatusChange =
-  | { readonly decision: "change"; readonly patch: StatusPatch }
+  | { readonly decision: "change"; readonly patch: StatusColumns }
   /** A newer conversation has replaced this one. */
   | { readonly decision: "superseded" }
   | { readonly decision: "invalid"; readonly error: FieldError };
@@ -43,27 +40,25 @@ export type StatusRequest =
 
 export function changeStatus(before: Standing, asked: StatusRequest, now: number): StatusChange {
   if (asked.status === "closed") {
-    return {
-      decision: "change",
-      patch: statusPatch({ status: "closed", closed_at: before.closed_at ?? now }),
-    };
+    return changeTo({ status: "closed", closed_at: before.closed_at ?? now });
   }
   if (before.status === "closed" && before.current === null) return { decision: "superseded" };
-  if (asked.status === "open") {
-    return { decision: "change", patch: statusPatch({ status: "open" }) };
-  }
+  if (asked.status === "open") return changeTo({ status: "open" });
   const { snoozed_until } = asked;
   const message = snoozed_until <= now ? "must be in the future" : "must be at most 366 days ahead";
   if (snoozed_until <= now || snoozed_until > now + maxSnoozeMs) {
-    return {
-      decision: "invalid",
-      error: { pointer: "/snoozed_until", code: "out_of_range", message },
-    };
+    const error = { pointer: "/snoozed_until", code: "out_of_range", message };
+    return { decision: "invalid", error };
   }
-  return { decision: "change", patch: statusPatch({ status: "snoozed", snoozed_until }) };
+  return changeTo({ status: "snoozed", snoozed_until });
 }
 
-export function statusPatch(state: Status): StatusPatch {
+const changeTo = (state: Status): StatusChange => ({
+  decision: "change",
+  patch: statusPatch(state),
+});
+
+export function statusPatch(state: Status): StatusColumns {
   return {
     status: state.status,
     snoozed_until: state.status === "snoozed" ? state.snoozed_until : null,
