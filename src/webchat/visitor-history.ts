@@ -11,7 +11,7 @@ import { messageResource, webchatMessagesOfContact, type MessageRow } from "../m
 import { page, type Query } from "../operations/index.ts";
 import type { Reads } from "../store/index.ts";
 import { mailboxByAddress, mailOfMessage } from "./rows.ts";
-import { readSession } from "./sessions/sessions.ts";
+import { findSession } from "./sessions/sessions.ts";
 import { webchatMessage } from "./show.ts";
 import { readNames, readState } from "./streams/conversation-state.ts";
 import type { WebchatMessagePage } from "./types.ts";
@@ -26,7 +26,7 @@ export const listVisitorMessages: Query<PageQuery & ById, WebchatMessagePage> = 
   name: "webchat.messages",
   input: () => withId(pageQuerySchema, "The id of the session."),
   async run(reads, { id, ...input }, call, now) {
-    const { address } = await readSession(reads, id, now);
+    const { address } = await findSession(reads, id, now);
     // The mailbox is read before the messages. What it has by now is in the list.
     const [mailbox, identity] = await Promise.all([
       reads.get(mailboxByAddress, [address]),

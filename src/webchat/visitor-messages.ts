@@ -43,7 +43,7 @@ export const receiveWebchatMessage: Command<VisitorMessage & ById, WebchatMessag
   status: 201,
   shows: showsOutput,
   async run(tx, { id, body, client_id }, { services }) {
-    const session = await findSession(tx, id);
+    const session = await findSession(tx, id, tx.now, { hold: true });
     const decision = admitOneMore(session.recent, limit, tx.now);
     if (!decision.admitted) {
       const { retryAfterMs } = decision;
@@ -89,7 +89,7 @@ export const markWebchatMessage: Command<VisitorMark & ById, void> = {
   // An anonymous visitor could fill the database with stored responses.
   takesNoKey: true,
   async run(tx, { id, message_id, mark }, { services }) {
-    const { address } = await findSession(tx, id);
+    const { address } = await findSession(tx, id, tx.now, { hold: true });
     const entry = await tx.get(mailOfMessage, [message_id, address]);
     if (entry === undefined) throw notFound("message", message_id);
     await recordReceipt(tx, services, entry, mark);
@@ -109,7 +109,7 @@ export const markWebchatMail: Command<VisitorStream & ById, boolean> = {
   shows: showsNothing,
   async run(tx, { id, last_event_id }, { services }) {
     if (last_event_id === undefined) return false;
-    const session = await findSession(tx, id);
+    const session = await findSession(tx, id, tx.now, { hold: true });
     const { address, begins_after } = session;
     const mailbox = await tx.get(mailboxByAddress, [address]);
     const had = Math.min(Number(last_event_id), mailbox?.last_number ?? 0);

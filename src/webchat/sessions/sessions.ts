@@ -1,6 +1,6 @@
 import { notFound } from "../../kernel/index.ts";
 import type { Seen } from "../../ports/index.ts";
-import type { Reads, Tx } from "../../store/index.ts";
+import type { ReadOptions, Tx } from "../../store/index.ts";
 import {
   mailboxByAddress,
   mailboxes,
@@ -11,25 +11,16 @@ import {
 } from "../rows.ts";
 
 /**
- * Finds a visitor's session that has not expired.
+ * Returns a visitor's session that has not expired.
  * @throws TidingsError `not_found`
  */
-export async function findSession(tx: Tx, id: string): Promise<Seen<WebchatSessionRow>> {
-  const session = await tx.get(webchatSessionById, [id], { hold: true });
-  if (session === undefined || session.expires_at <= tx.now) throw notFound("webchat session", id);
-  return session;
-}
-
-/**
- * Reads a visitor's session that has not expired.
- * @throws TidingsError `not_found`
- */
-export async function readSession(
-  reads: Reads,
+export async function findSession(
+  reads: Pick<Tx, "get">,
   id: string,
   now: number,
-): Promise<WebchatSessionRow> {
-  const session = await reads.get(webchatSessionById, [id]);
+  options?: ReadOptions,
+): Promise<Seen<WebchatSessionRow>> {
+  const session = await reads.get(webchatSessionById, [id], options);
   if (session === undefined || session.expires_at <= now) throw notFound("webchat session", id);
   return session;
 }

@@ -3,7 +3,7 @@ import { conversationById, currentConversation } from "../../conversations/index
 import { follow, typingItem } from "../../events/index.ts";
 import { byIdSchema, invalid, notFound, withId, type ById } from "../../kernel/index.ts";
 import { personOf, type EventStream, type SignalOperation } from "../../operations/index.ts";
-import { readSession } from "../sessions/sessions.ts";
+import { findSession } from "../sessions/sessions.ts";
 import { readNames } from "./conversation-state.ts";
 import {
   showTypingSchema,
@@ -40,7 +40,7 @@ export const showVisitorTyping: SignalOperation<ById> = {
   input: () => byIdSchema,
   status: 204,
   async run(reads, { id }, _call, now) {
-    const { address } = await readSession(reads, id, now);
+    const { address } = await findSession(reads, id, now);
     const identity = await reads.get(identityByAddress, ["webchat", address]);
     if (identity === undefined) throw notFound("webchat session");
     const { contact_id } = identity;

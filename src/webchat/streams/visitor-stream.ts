@@ -20,7 +20,7 @@ import {
   type MailRow,
   type WebchatSessionRow,
 } from "../rows.ts";
-import { readSession } from "../sessions/sessions.ts";
+import { findSession } from "../sessions/sessions.ts";
 import { webchatMessage } from "../show.ts";
 import { visitorStreamSchema, type VisitorStream, type WebchatMessage } from "../types.ts";
 import { markWebchatMail } from "../visitor-messages.ts";
@@ -43,7 +43,7 @@ export const webchatStream: EventStream<VisitorStream & ById, WebchatMessage> = 
   before: markWebchatMail,
   async open(sources, { id, last_event_id }) {
     const { reads, now } = sources;
-    const session = await readSession(reads, id, now());
+    const session = await findSession(reads, id, now());
     const after =
       last_event_id === undefined
         ? session.begins_after
