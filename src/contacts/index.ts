@@ -59,6 +59,7 @@ export {
 } from "./find.ts";
 export { findRecipient, preferredAddress, recipientMark } from "./recipients.ts";
 export {
+  type ContactFacts,
   createContactFor,
   createContactWith,
   removeContact,

@@ -1,5 +1,5 @@
 /** What a merge of two contacts keeps of each. */
-import { maxLabels, type ContactRow } from "../contacts/index.ts";
+import { maxLabels, type ContactFacts, type ContactRow } from "../contacts/index.ts";
 
 /** The maximum number of contacts that may be merged into one contact. */
 export const maxMerged = 1_000;
@@ -7,15 +7,7 @@ export const maxMerged = 1_000;
 /** The columns of a contact that a merge combines. */
 export type MergeFacts = Pick<
   ContactRow,
-  | "name"
-  | "phone"
-  | "email"
-  | "time_zone"
-  | "language"
-  | "labels"
-  | "attributes"
-  | "sentiment_state"
-  | "last_message_at"
+  keyof ContactFacts | "sentiment_state" | "last_message_at"
 >;
 
 /**
