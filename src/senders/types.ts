@@ -12,8 +12,10 @@ import {
 } from "../kernel/index.ts";
 
 const channels = distinct(z.array(channelSchema).min(1).max(3), "must not contain a channel twice");
-const messagesPerSecond = z.number().min(0.01).max(1_000);
-const dailyCap = z.int().min(1).max(1_000_000);
+const limitFields = {
+  messages_per_second: z.number().min(0.01).max(1_000).nullable().optional(),
+  daily_cap: z.int().min(1).max(1_000_000).nullable().optional(),
+};
 
 /**
  * An address that an account sends from and receives at: a phone number, a short code, a name or a
@@ -64,8 +66,22 @@ export const senderSchema = z
   })
   .meta({ id: "Sender" });
 
+/** The limits of a sender that an input sets. */
+interface LimitsInput {
+  /**
+   * The most messages to hand over per second: 0.01 to 1,000. Null for no limit. Messages beyond it
+   * wait.
+   */
+  readonly messages_per_second?: number | null | undefined;
+  /**
+   * The most messages to hand over in any 24 hours: 1 to 1,000,000. Null for no limit. Messages
+   * beyond it wait.
+   */
+  readonly daily_cap?: number | null | undefined;
+}
+
 /** A new sender. */
-export interface CreateSender {
+export interface CreateSender extends LimitsInput {
   /**
    * A phone number, short code, name or webchat inbox, up to 64 characters. In live mode, one
    * account can have it for a transport.
@@ -88,16 +104,6 @@ export interface CreateSender {
    * @default false
    */
   readonly pool?: boolean | undefined;
-  /**
-   * The most messages to hand over per second: 0.01 to 1,000. Null for no limit. Messages beyond it
-   * wait.
-   */
-  readonly messages_per_second?: number | null | undefined;
-  /**
-   * The most messages to hand over in any 24 hours: 1 to 1,000,000. Null for no limit. Messages
-   * beyond it wait.
-   */
-  readonly daily_cap?: number | null | undefined;
 }
 
 export const createSenderSchema = z
@@ -107,13 +113,12 @@ export const createSenderSchema = z
     transport: reference,
     default: z.boolean().optional(),
     pool: z.boolean().optional().meta({ default: false }),
-    messages_per_second: messagesPerSecond.nullable().optional(),
-    daily_cap: dailyCap.nullable().optional(),
+    ...limitFields,
   })
   .meta({ id: "CreateSender" });
 
 /** Changes to a sender. An absent field keeps its value. */
-export interface UpdateSender {
+export interface UpdateSender extends LimitsInput {
   /**
    * The channels that the sender sends on and receives on. Its transport supports them. Replaces
    * all channels of the sender.
@@ -129,16 +134,6 @@ export interface UpdateSender {
    * senders. A contact keeps its sender.
    */
   readonly pool?: boolean | undefined;
-  /**
-   * The most messages to hand over per second: 0.01 to 1,000. Null for no limit. Messages beyond it
-   * wait.
-   */
-  readonly messages_per_second?: number | null | undefined;
-  /**
-   * The most messages to hand over in any 24 hours: 1 to 1,000,000. Null for no limit. Messages
-   * beyond it wait.
-   */
-  readonly daily_cap?: number | null | undefined;
 }
 
 export const updateSenderSchema = z
@@ -146,7 +141,6 @@ export const updateSenderSchema = z
     channels: channels.optional(),
     default: z.boolean().optional(),
     pool: z.boolean().optional(),
-    messages_per_second: messagesPerSecond.nullable().optional(),
-    daily_cap: dailyCap.nullable().optional(),
+    ...limitFields,
   })
   .meta({ id: "UpdateSender" });
