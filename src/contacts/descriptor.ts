@@ -70,12 +70,8 @@ const contactRoutes: readonly ApiRoute[] = [
       "contact. Consent stays with the number.",
     example: { email: "ann@example.com", language: "en-GB" },
   },
-];
-
-const contactSearchRoutes: readonly ApiRoute[] = [
   {
-    tag,
-    scopes: ["contacts:read"],
+    ...read,
     method: "GET",
     path: "/v1/contacts/search",
     operation: searchContacts,
@@ -90,8 +86,7 @@ const contactSearchRoutes: readonly ApiRoute[] = [
     response: contactPageSchema,
   },
   {
-    tag,
-    scopes: ["contacts:write"],
+    ...write,
     method: "POST",
     path: "/v1/contacts/import",
     operation: importContacts,
@@ -139,6 +134,6 @@ const contactHandles = {
 export const contactsModule: Module<object, typeof contactHandles> = {
   collections: [contacts, contactLabels, identities, consents, consentEvidence],
   tags: [{ name: "Contacts", description: "The people that an account exchanges messages with." }],
-  routes: [...contactRoutes, ...contactSearchRoutes],
+  routes: contactRoutes,
   handles: contactHandles,
 };
