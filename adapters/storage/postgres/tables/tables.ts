@@ -81,7 +81,7 @@ export function direction(collection: Collection, column: string, order: "ASC" |
 
 /** Returns the statements that create a collection's table. */
 export function createTable(collection: Collection, names: Names): string[] {
-  const { layout } = new Table(collection, names);
+  const layout = layoutOf(collection);
   const name = names.table(collection.name);
   const columns = columnsOf(collection).map(([column, described]) => columnSql(column, described));
   if (layout.versioned) columns.push(`"version" bigint NOT NULL`);

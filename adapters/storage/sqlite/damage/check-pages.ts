@@ -20,10 +20,11 @@ export async function checkPages(
   path: string,
   check: Check,
 ): Promise<void> {
-  const isLong = check === "full" || isBetween(sizeOf(connection), maxBlockingBytes, maxQuickBytes);
+  const size = sizeOf(connection);
+  const isLong = check === "full" || (size > maxBlockingBytes && size <= maxQuickBytes);
   const thread = isLong ? startThread({ file: path, check }) : undefined;
   const damage =
-    (thread === undefined ? undefined : await responseOf(thread)) ??
+    (thread && (await responseOf(thread))) ??
     (await whenUnlocked(path, () => findDamage(connection, check)));
   if (damage === "") return;
   throw damagedError({
@@ -31,9 +32,6 @@ export async function checkPages(
     detail: `The database file is damaged. ${repairAdvice}`,
   });
 }
-
-const isBetween = (value: number, above: number, max: number): boolean =>
-  value > above && value <= max;
 
 /** Resolves with the damage that the thread found. Undefined if it could not check the database. */
 function responseOf(thread: Worker): Promise<string | undefined> {
