@@ -1,5 +1,5 @@
 /** What a person does in the inbox: follows the sentiment, acts on conversations, writes first. */
-import type { Locator } from "playwright";
+import type { Locator } from "playwright-core";
 import { expect, test } from "vitest";
 import { isLong, longTest } from "../support/runs.ts";
 import { faultsOf } from "./faults.ts";
