@@ -76,6 +76,23 @@ describe.each(hosts)("engine.transaction on $name", ({ name, open }) => {
     expect((await one.messages.get(id)).status).toBe("sent");
   });
 
+  it("leaves the process time for other work, one after the other and if many wait", async () => {
+    const { one } = await opened();
+    let turns = 0;
+    const turn = (): void => {
+      turns++;
+      next = setImmediate(turn);
+    };
+    let next = setImmediate(turn);
+    onTestFinished(() => clearImmediate(next));
+    const send = () => one.transaction((tx) => one.messages.send(hello, { tx }));
+    for (let n = 0; n < 5; n++) await send();
+    expect(turns).toBeGreaterThanOrEqual(5);
+    turns = 0;
+    await Promise.all(Array.from({ length: 5 }, send));
+    expect(turns).toBeGreaterThanOrEqual(5);
+  });
+
   it("runs concurrent commands in their order", async () => {
     const { one, bodies } = await opened();
     const texts = Array.from({ length: 20 }, (_, n) => String(n));

@@ -1,4 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
+import { setImmediate } from "node:timers/promises";
 import type { OpenTransactions } from "../../open-transactions.ts";
 import { commitError, endedEarly } from "../../transaction-errors.ts";
 import { rollBack } from "../connections/connection.ts";
@@ -34,6 +35,9 @@ export class EngineTransactions {
     files.verify();
     const release = await lock.acquire();
     try {
+      // The statements do not yield. Without this, transactions that follow one another would keep
+      // the process from all other work, and other processes from the file's lock.
+      await setImmediate();
       const handle = await this.#getHandle();
       const begin = (): void => {
         this.#refuseClosed();
