@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { memory } from "../../adapters/storage/memory/index.ts";
 import { seededRandom } from "../../adapters/testing/index.ts";
 import { identities } from "../../src/contacts/rows.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
@@ -15,7 +16,7 @@ import { webchatTransport } from "../../src/webchat/transport.ts";
 import { call } from "../api/call.ts";
 import { world } from "../support/engines/world.ts";
 import { isLong } from "../support/runs.ts";
-import { withGroups, writesTo } from "../support/storage/groups.ts";
+import { overtaken, withGroups, writesTo } from "../support/storage/groups.ts";
 import { rowsOf } from "../support/storage/rows.ts";
 import { storages } from "../support/storage/storages.ts";
 
@@ -333,4 +334,22 @@ describe.each(storages)("a mailbox on $name", ({ name, open }) => {
       await store.close();
     },
   );
+});
+
+it("a message that a merge overtakes reaches the browsers of both contacts", async () => {
+  const storage = memory();
+  const { clock, engine, started } = world();
+  const other = engine(storage);
+  const [ann, bob] = [await other.webchat.open({ name: "Ann" }), await other.webchat.open()];
+  const one = await started(
+    overtaken(storage, writesTo(mail, "insert"), () =>
+      other.contacts.merge(ann.contact_id, bob.contact_id),
+    ),
+  );
+  await send(one, ann.contact_id, "Hello");
+  await clock.advance(1_000);
+  const addressed = (await rowsOf(storage, mail)).map(({ address }) => address);
+  const known = (await rowsOf(storage, identities)).map(({ address }) => address);
+  expect(addressed.toSorted()).toEqual(known.toSorted());
+  expect(known).toHaveLength(2);
 });

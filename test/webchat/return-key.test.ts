@@ -1,6 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
+import { identities } from "../../src/contacts/rows.ts";
+import { webchatSessions } from "../../src/webchat/rows.ts";
 import { world } from "../support/engines/world.ts";
+import { overtaken, writesTo } from "../support/storage/groups.ts";
+import { rowsOf } from "../support/storage/rows.ts";
 
 const hourMs = 3_600_000;
 
@@ -29,6 +33,18 @@ describe("the return key of a session", () => {
     const later = await one.webchat.open({ return_key });
     expect(later.contact_id).not.toBe(contact_id);
     expect(later.return_key).not.toBe(return_key);
+  });
+
+  it("leaves no session behind when the contact is erased just after", async () => {
+    const storage = memory();
+    const { engine, started } = world();
+    const other = await started(storage);
+    const { contact_id, return_key } = await other.webchat.open();
+    const one = engine(
+      overtaken(storage, writesTo(identities, "remove"), () => other.webchat.open({ return_key })),
+    );
+    await one.contacts.erase(contact_id);
+    expect(await rowsOf(storage, webchatSessions)).toEqual([]);
   });
 
   it("is refused when it is forged, or of another account or mode", async () => {
