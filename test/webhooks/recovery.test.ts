@@ -123,6 +123,39 @@ describe.each(lightStorages)("a recovery on $name", ({ name, open }) => {
     expect((await partsOf(storage, id)).jobs).not.toContain("recover");
   });
 
+  it("starts again from an earlier time that is asked for while it reads", async () => {
+    const { clock, engine, started, storage, there, http, at } = opened();
+    let isAsked = false;
+    const reader = over(storage.reader, {
+      async range(range) {
+        const rows = await storage.reader.range(range);
+        if (range.index !== deliveriesOfWebhook || isAsked) return rows;
+        isAsked = true;
+        await desk.webhooks.recover(id, { since: early });
+        return rows;
+      },
+    });
+    const desk = engine(storage, { http });
+    const early = at();
+    const { id } = await desk.webhooks.create(hook);
+    await desk.sandbox.event({ type: "message.sent" });
+    await clock.advance(10);
+    const since = at();
+    await desk.sandbox.event({ type: "message.sent" });
+    const ids = (await rowsOf(storage, deliveries)).map((row) => row.id);
+    await changeDeliveries(storage, ids, failed);
+    await desk.webhooks.recover(id, { since });
+    there.at(hook.url, () => ({}));
+    await started(over(storage, { reader }), { http });
+    await clock.advance(20_000);
+    expect(isAsked).toBe(true);
+    expect((await rowsOf(storage, deliveries)).map(({ status }) => status)).toEqual([
+      "succeeded",
+      "succeeded",
+    ]);
+    expect(there.seen).toHaveLength(2);
+  });
+
   it("continues when it is requested again after its job was lost", async () => {
     const { clock, engine, storage, there, http, at } = opened();
     const one = engine(storage, { http });
