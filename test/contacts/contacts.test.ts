@@ -165,6 +165,21 @@ describe.each(lightStorages)("contacts on $name", ({ name: storage, open }) => {
     expect(addressesOf(changed)).toEqual([ann, bob]);
   });
 
+  it("keep the time of their last message when an earlier conversation is closed after it", async () => {
+    const { clock, engine } = world();
+    const one = engine(open().connect());
+    const { id: session, contact_id: id } = await one.webchat.open();
+    await one.contacts.update(id, { phone: "+4915112345678" });
+    const text = await one.sandbox.inbound({ from: "+4915112345678", body: "Hello" });
+    await clock.advance(60_000);
+    const last = await one.webchat.sendAsVisitor(session, { body: "Are you there?" });
+    const { data } = await one.conversations.list({ channel: "webchat" });
+    await one.conversations.update(data[0]?.id ?? "", { status: "closed" });
+    await one.conversations.open({ to: id, medium: "webchat" });
+    await one.conversations.update(text.conversation_id, { status: "closed" });
+    expect((await one.contacts.get(id)).last_message_at).toBe(last.created_at);
+  });
+
   it("are listed once that have opted out at several numbers", async () => {
     const { engine } = world();
     const { contacts, sandbox } = engine(open().connect());
