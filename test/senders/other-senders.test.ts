@@ -49,3 +49,25 @@ it("a daily cap that is lowered and raised again counts all messages of the day"
   }
   expect(line.calls).toHaveLength(10);
 });
+
+it("a sender that gets a limit again after it had none sends as many messages as before", async () => {
+  const { clock, engine } = world();
+  const line = carrier();
+  const one = engine(memory(), { transports: [line] });
+  const sender = { address: slow, channels: ["sms" as const], transport: "sandbox" };
+  const { id } = await one.senders.create({ ...sender, daily_cap: 1_000 });
+  await one.start();
+  const send = async (count: number) => {
+    for (let n = 0; n < count; n++) {
+      await one.messages.send({ to: `+1500444${1_000 + n}`, body: "Hi", from: slow });
+    }
+    await clock.advance(5_000);
+  };
+  // One run of the job does not remove the times of so many.
+  await send(120);
+  await one.senders.update(id, { daily_cap: null });
+  await clock.advance(5_000);
+  await one.senders.update(id, { daily_cap: 1_000 });
+  await send(120);
+  expect(line.calls).toHaveLength(240);
+});
