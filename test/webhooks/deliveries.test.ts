@@ -19,7 +19,7 @@ import { hosts } from "../adapters/transactions/hosts.ts";
 import { world } from "../support/engines/world.ts";
 import { outcome } from "../support/outcome.ts";
 import { all } from "../support/pages.ts";
-import { beforeCommits } from "../support/storage/groups.ts";
+import { beforeCommits, overtaken, writesTo } from "../support/storage/groups.ts";
 import { rowsOf } from "../support/storage/rows.ts";
 import { lightStorages, storages } from "../support/storage/storages.ts";
 import { isGenuine, receivers } from "./receivers.ts";
@@ -310,6 +310,28 @@ describe.each(lightStorages)("deliveries on $name", ({ open }) => {
     expect(listed.map((each) => each.id)).toEqual(made.toSorted().toReversed());
     for (const { attempts } of listed) expect(attempts).toHaveLength(5);
   });
+
+  it.each(["redelivered", "tested"])(
+    "of a webhook that is removed while it is %s are gone, and the request finds no webhook",
+    async (what) => {
+      const { clock, engine, storage, http } = opened();
+      const other = engine(storage, { http });
+      const { id } = await other.webhooks.create(hook);
+      await other.sandbox.event({ type: "message.sent" });
+      const [delivery] = await rowsOf(storage, deliveries);
+      const isAsked = writesTo(deliveries, what === "tested" ? "insert" : "update");
+      const one = engine(
+        overtaken(storage, isAsked, () => other.webhooks.remove(id)),
+        { http },
+      );
+      const asked =
+        what === "tested" ? one.webhooks.test(id) : one.webhooks.redeliver(id, delivery?.id ?? "");
+      expect(await outcome(asked)).toBe("not_found");
+      await other.start();
+      await clock.advance(1_000);
+      expect(await rowsOf(storage, deliveries)).toEqual([]);
+    },
+  );
 
   it("are not redelivered after 100 attempts, or through another webhook", async () => {
     const { storage, one } = opened();
