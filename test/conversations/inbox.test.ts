@@ -1,10 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { memory } from "../../adapters/storage/memory/index.ts";
 import type { ListConversations } from "../../src/conversations/input-types.ts";
+import { inboxByLabel } from "../../src/conversations/rows.ts";
 import type { Conversation } from "../../src/conversations/types.ts";
+import type { MessagingEngine } from "../../src/engine.ts";
 import type { AccountHandle } from "../../src/host/handles/handles.ts";
 import { carrier } from "../support/engines/carrier.ts";
 import { world } from "../support/engines/world.ts";
+import { over } from "../support/over.ts";
 import { runsOn } from "../support/runs.ts";
 import { lightStorages } from "../support/storage/storages.ts";
 import { fill, filling, type Filling } from "./fill-inbox.ts";
@@ -265,4 +269,26 @@ describe.each(lightStorages)("the inbox on $name", ({ name, open }) => {
       code: "not_found",
     });
   });
+});
+
+type Change = (engine: MessagingEngine, id: string) => Promise<unknown>;
+
+it.each<[string, Change]>([
+  ["loses the label", ({ conversations }, id) => conversations.setLabels(id, [])],
+  ["is closed", ({ conversations }, id) => conversations.update(id, { status: "closed" })],
+])("the inbox does not list a conversation that %s between two of its reads", async (_, change) => {
+  const { engine } = world();
+  const storage = memory();
+  const other = engine(storage);
+  const { conversation_id: id } = await other.sandbox.inbound({ from: "+15005551001", body: "Hi" });
+  await other.conversations.setLabels(id, ["vip"]);
+  const reader = over(storage.reader, {
+    async range(range) {
+      const rows = await storage.reader.range(range);
+      if (range.index === inboxByLabel) await change(other, id);
+      return rows;
+    },
+  });
+  const one = engine(over(storage, { reader }));
+  expect((await one.conversations.list({ label: "vip", status: "open" })).data).toEqual([]);
 });
