@@ -41,9 +41,6 @@ function fieldsOf(option: string): string[] {
   return names.split(", ");
 }
 
-/** A path of the API without the names of its parameters. */
-const shapeOf = (path: string): string => path.replace(/\?.*/, "").replaceAll(/:\w+/g, ":");
-
 describe("the README and the docs", () => {
   test("name exactly the members of an account's handle", () => {
     const [, list = ""] =
@@ -78,17 +75,16 @@ describe("the README and the docs", () => {
   });
 
   test("name exactly the endpoints that exist", () => {
-    const routes = new Set(apiRoutes(defaultLimits).map(({ path }) => shapeOf(path)));
+    const routes = new Set(apiRoutes(defaultLimits).map(({ path }) => path));
     const cells = prose
       .split("\n")
       .flatMap((line) => line.match(/(?<=\| )[^|]*\/v1\/[^|]*/g) ?? []);
     const named = cells.flatMap((cell) => {
       let base = "";
-      return matches(/`(?:[A-Z]+ )?(\/[^`]*)`/g, cell).map((path) => {
-        const shape = shapeOf(path);
-        if (shape.startsWith("/v1/")) base = shape;
+      return matches(/`(?:[A-Z]+ )?(\/[^`?]*)(?:\?[^`]*)?`/g, cell).map((path) => {
+        if (path.startsWith("/v1/")) base = path;
         // A shorter path in the same cell continues the one before it, or takes the place of its end.
-        const places = [shape, `${base}${shape}`, `${posix.dirname(base)}${shape}`];
+        const places = [path, `${base}${path}`, `${posix.dirname(base)}${path}`];
         return places.find((place) => routes.has(place)) ?? path;
       });
     });
