@@ -259,3 +259,32 @@ test("a contact that was shown before is there at once when it is opened again",
   await held.release();
   await page.locator(".facts", { hasText: "ben@example.com" }).waitFor();
 });
+
+test("the messages of a conversation that opens do not move after they are drawn", async ({
+  skip,
+}) => {
+  const { shop, url, page } = await openInbox(skip);
+  const from = "+14155550100";
+  const long = "I would like to know when my order comes. ".repeat(8);
+  for (const body of [long, "Hello?", long, "Are you there?"]) {
+    await shop.sandbox.inbound({ from, body });
+  }
+  await page.addInitScript(`
+    window.moved = [];
+    new PerformanceObserver((list) => {
+      for (const { sources } of list.getEntries()) {
+        for (const { node } of sources) if (node?.closest?.(".thread")) window.moved.push(node.className);
+      }
+    }).observe({ type: "layout-shift", buffered: true });
+  `);
+  await page.goto(url);
+  await page.locator(".row", { hasText: "Are you there?" }).click();
+  await page.locator(".entry", { hasText: "Are you there?" }).waitFor();
+  await page.getByText("Not recorded").waitFor();
+  await page.evaluate(`new Promise((resolve) => {
+    let frames = 0;
+    const next = () => (++frames < 10 ? requestAnimationFrame(next) : resolve());
+    next();
+  })`);
+  expect(await page.evaluate("window.moved")).toEqual([]);
+});
