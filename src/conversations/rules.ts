@@ -98,7 +98,7 @@ export interface Attention {
 }
 
 /** The columns that are derived from others. */
-export interface AttentionColumns {
+interface AttentionColumns {
   readonly unassigned: true | null;
   readonly waiting_for: Wait | null;
   readonly waiting_since: number | null;

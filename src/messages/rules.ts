@@ -55,8 +55,8 @@ export type NewState = CoreState | CarrierState;
 export type MessageState = CoreState | Pick<CarrierState, "status">;
 
 /** The decision to change nothing. */
-export type NoChange = { readonly decision: "none" };
-export const noChange: NoChange = { decision: "none" };
+type NoChange = { readonly decision: "none" };
+const noChange: NoChange = { decision: "none" };
 
 type Plan =
   | { readonly decision: "planned"; readonly state: Scheduled | Queued }

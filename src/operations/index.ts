@@ -9,7 +9,7 @@ export {
   standardConsent,
   timeOfDay,
 } from "./consent-options.ts";
-export { HostPolicies, noVerdicts } from "./execution/host-policies.ts";
+export { HostPolicies } from "./execution/host-policies.ts";
 export { Executor, type Prepared } from "./execution/executor.ts";
 export type {
   EventStream,

@@ -6,7 +6,6 @@ export type {
   SandboxNumber,
   SandboxNumbers,
   SandboxReceipt,
-  SandboxReceipts,
   SandboxResetResult,
   SandboxSeedResult,
 } from "./types.ts";

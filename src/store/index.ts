@@ -20,7 +20,6 @@ export { isContended, isStorageFailure } from "./errors.ts";
 export { background, Store } from "./store.ts";
 export { backdated, isIn, rowsInScope, unscoped } from "./transactions/scoped-tx.ts";
 export type {
-  BegunWork,
   PlannedRead,
   Projection,
   ReadOptions,

@@ -45,7 +45,7 @@ interface CommitOptions extends CommandOptions {
 }
 
 /** Whether the storage committed a group. */
-export interface CommitOutcome {
+interface CommitOutcome {
   /** When it ended, in milliseconds. */
   readonly at: number;
   /** Why the storage failed. Absent if it committed. */

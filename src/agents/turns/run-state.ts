@@ -9,7 +9,7 @@ import { answersMessages } from "../runs/rules.ts";
 import type { FoundTurn } from "./turn-types.ts";
 
 /** A run with its conversation and session, as they are now. */
-export type RunRows = Omit<FoundTurn, "agent">;
+type RunRows = Omit<FoundTurn, "agent">;
 
 export type RunState =
   | (RunRows & {

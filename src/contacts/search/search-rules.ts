@@ -72,7 +72,7 @@ interface Fit {
 }
 
 /** A contact that may match, with those of its phone numbers that may match. */
-export interface Candidate<C extends Facts> {
+interface Candidate<C extends Facts> {
   readonly contact: C;
   readonly phones: readonly string[];
 }

@@ -38,7 +38,7 @@ export const rank: Readonly<Record<CarrierStatus, number>> = {
 };
 
 /** The state after a piece of evidence. */
-export interface JoinResult {
+interface JoinResult {
   readonly state: CarrierState;
   /** Why the evidence changed nothing. Null if it changed the state. */
   readonly ignored_reason: IgnoredReason | null;

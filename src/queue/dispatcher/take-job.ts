@@ -28,7 +28,7 @@ export interface TakenJob {
 }
 
 /** What came of leasing a job that a search has found. */
-export type Leasing =
+type Leasing =
   | { readonly outcome: "leased"; readonly taken: TakenJob }
   /** The job was removed, or is not due any more. */
   | { readonly outcome: "gone" }

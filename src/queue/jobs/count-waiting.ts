@@ -5,7 +5,7 @@ import { encodeLane, poolOf, type Lane } from "./lane.ts";
 import { jobsByLane, type JobRow } from "./rows.ts";
 
 /** The jobs of some lanes that wait or run now. */
-export interface WaitingJobs {
+interface WaitingJobs {
   /** Jobs that could run now. */
   readonly due: number;
   /** Jobs that wait for a later time, such as the next attempt, or for a throttle. */

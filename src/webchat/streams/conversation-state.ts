@@ -7,7 +7,7 @@ import type { Reads } from "../../store/index.ts";
 import type { WebchatAssignee, WebchatState } from "./signal-types.ts";
 
 /** Returns the name that visitors see of an author, or null. */
-export type NameOf = (author: Author) => string | null;
+type NameOf = (author: Author) => string | null;
 
 /** Reads the names of agents and people in two round trips. */
 export async function readNames(reads: Reads, authors: readonly Author[]): Promise<NameOf> {
