@@ -53,6 +53,54 @@ it("a reset whose repetition is answered first gets that response, too", async (
   expect(await one.sandbox.reset(key)).toEqual(repeated);
 });
 
+it("the idempotency keys of changes that a reset leaves stay", async () => {
+  const one = world().engine(memory(), {
+    http: { client: { send: () => Promise.reject(new Error("nobody is there")), close() {} } },
+  });
+  const twice = async <T>(make: (nth: number) => Promise<T>) => [await make(0), await make(1)];
+  const accounts = await twice((n) => one.accounts.create({ name: `account ${n}` }));
+  const keys = await twice((n) => one.apiKeys.create({ name: `key ${n}` }));
+  const senders = await twice((n) =>
+    one.senders.create({ address: `+1555000000${n}`, channels: ["sms"], transport: "sandbox" }),
+  );
+  const webhook = { url: "https://shop.example/hook", events: ["*" as const] };
+  const webhooks = await twice(() => one.webhooks.create(webhook));
+  await twice((n) => one.operators.save(`person ${n}`, { name: "Kim" }));
+  const idOf = (rows: readonly { readonly id: string }[], n: number) => rows[n]?.id ?? "";
+  // With another number, each has another input.
+  const changes: Record<string, (n: number, key: { idempotencyKey: string }) => Promise<unknown>> =
+    {
+      "accounts.create": (n, key) => one.accounts.create({ name: `new ${n}` }, key),
+      "accounts.update": (n, key) =>
+        one.accounts.update(accounts[0]?.account.id ?? "", { name: `other ${n}` }, key),
+      "apiKeys.create": (n, key) => one.apiKeys.create({ name: `new ${n}` }, key),
+      "apiKeys.rotate": (n, key) => one.apiKeys.rotate(idOf(keys, n), {}, key),
+      "apiKeys.revoke": (n, key) => one.apiKeys.revoke(idOf(keys, n), key),
+      "operators.save": (n, key) => one.operators.save("kim", { name: `Kim ${n}` }, key),
+      "operators.remove": (n, key) => one.operators.remove(`person ${n}`, key),
+      "senders.create": (n, key) =>
+        one.senders.create(
+          { address: `+1555000001${n}`, channels: ["sms"], transport: "sandbox" },
+          key,
+        ),
+      "senders.update": (n, key) => one.senders.update(idOf(senders, 0), { daily_cap: 5 + n }, key),
+      "senders.remove": (n, key) => one.senders.remove(idOf(senders, n), key),
+      "webhooks.create": (n, key) =>
+        one.webhooks.create({ ...webhook, url: `${webhook.url}/${n}` }, key),
+      "webhooks.update": (n, key) =>
+        one.webhooks.update(idOf(webhooks, 0), { url: `${webhook.url}/${n}` }, key),
+      "webhooks.rotateSecret": (n, key) => one.webhooks.rotateSecret(idOf(webhooks, n), {}, key),
+      "webhooks.remove": (n, key) => one.webhooks.remove(idOf(webhooks, n), key),
+    };
+  for (const [name, change] of Object.entries(changes)) await change(0, { idempotencyKey: name });
+  await one.sandbox.reset();
+  for (const [name, change] of Object.entries(changes)) {
+    await expect(change(1, { idempotencyKey: name }), name).rejects.toMatchObject({
+      code: "idempotency_key_reused",
+    });
+  }
+});
+
 it.each([
   { removed: "messages", kept: 0 },
   { removed: "conversations", kept: 0 },
