@@ -2,13 +2,15 @@ import { countReapers } from "../accounts/index.ts";
 import { agentVersionReaper, playbookVersionReaper, runReaper } from "../agents/index.ts";
 import { eventReaper } from "../events/index.ts";
 import { earlyReceipts, earlyReceiptsByExpiry } from "../messages/index.ts";
-import { observations, observationsByExpiry } from "../observations/index.ts";
+import { observations, observationsByExpiry, type ObservationRow } from "../observations/index.ts";
 import {
   eraseStoredResponses,
   idempotency,
   idempotencyByExpiry,
   isRemembered,
+  type IdempotencyRow,
   type Runtime,
+  type Services,
 } from "../operations/index.ts";
 import type { Index, Seen } from "../ports/index.ts";
 import { finish, type JobHandler } from "../queue/index.ts";
@@ -31,10 +33,11 @@ export function reap(runtime: Runtime): JobHandler<"reap"> {
     // Deliveries of an event are removed before the event, and events of a run before the run,
     // and runs before the versions that they used.
     const all = [
-      idempotencyReaper(runtime),
-      earlyReceiptReaper(runtime),
-      sessionReaper(runtime),
-      observationReaper(runtime),
+      expiryReaper(runtime, idempotencyByExpiry, reapKey),
+      expiryReaper(runtime, earlyReceiptsByExpiry, (tx, row) => tx.remove(earlyReceipts, row)),
+      // The messages stay: another session may have the same address.
+      expiryReaper(runtime, webchatSessionsByExpiry, (tx, row) => tx.remove(webchatSessions, row)),
+      expiryReaper(runtime, observationsByExpiry, reapObservation),
       deliveryReaper(runtime, chunk),
       eventReaper(runtime, eventsWithDeliveries, chunk),
       runReaper(runtime, chunk),
@@ -63,15 +66,15 @@ interface Expires {
 }
 
 /**
- * Returns a function that makes a reaper. The reaper finds one chunk of expired rows, oldest first,
- * calls `reapRow` for each, and returns how many it found.
+ * Returns a function that finds one chunk of expired rows, oldest first, calls `reapRow` for each,
+ * and returns how many it found.
  */
 function expiryReaper<R extends Expires>(
+  { store, clock, services }: Runtime,
   index: Index<R>,
-  reapRow: (tx: UnscopedTx, row: Seen<R>, runtime: Runtime) => void | Promise<void>,
-): (runtime: Runtime) => () => Promise<number> {
-  return (runtime) => async () => {
-    const { store, clock } = runtime;
+  reapRow: (tx: UnscopedTx, row: Seen<R>, services: Services) => void | Promise<void>,
+): () => Promise<number> {
+  return async () => {
     const expired = await store.unscopedReads.range({
       index,
       prefix: [],
@@ -83,34 +86,26 @@ function expiryReaper<R extends Expires>(
       const rows = await reread(tx, index.collection.primary, expired);
       // Its time may have been extended meanwhile.
       const left = rows.filter(({ expires_at }) => expires_at !== null && expires_at <= tx.now);
-      await Promise.all(left.map(async (row) => reapRow(tx, row, runtime)));
+      await Promise.all(left.map(async (row) => reapRow(tx, row, services)));
     }, background);
     return expired.length;
   };
 }
 
 /** Keeps the keys of messages that are still being sent: a retry of the request must find them. */
-const idempotencyReaper = expiryReaper(idempotencyByExpiry, async (tx, row, { services }) => {
+async function reapKey(
+  tx: UnscopedTx,
+  row: Seen<IdempotencyRow>,
+  services: Services,
+): Promise<void> {
   const isKept = await isRemembered(tx.in(row), row, services);
   // A kept key is checked again at that time.
   if (isKept) tx.update(idempotency, row, { expires_at: tx.now + everyMs });
   else tx.remove(idempotency, row);
-});
+}
 
-const earlyReceiptReaper = expiryReaper(earlyReceiptsByExpiry, (tx, row) =>
-  tx.remove(earlyReceipts, row),
-);
-
-/**
- * Webchat sessions that have expired. Their messages stay: another session may have the same
- * address.
- */
-const sessionReaper = expiryReaper(webchatSessionsByExpiry, (tx, row) =>
-  tx.remove(webchatSessions, row),
-);
-
-/** Observations that have expired, and the stored responses that show them. */
-const observationReaper = expiryReaper(observationsByExpiry, async (tx, row) => {
+/** Removes an observation, and the stored responses that show it. */
+async function reapObservation(tx: UnscopedTx, row: Seen<ObservationRow>): Promise<void> {
   await eraseStoredResponses(tx.in(row), row.id);
   tx.remove(observations, row);
-});
+}
