@@ -27,7 +27,7 @@ import {
   type Services,
 } from "../operations/index.ts";
 import type { ScopedCollection, Seen } from "../ports/index.ts";
-import { disarm, findJob } from "../queue/index.ts";
+import { disarm, findJob, type ChunkResult } from "../queue/index.ts";
 import { messageScores } from "../sentiment/index.ts";
 import type { Tx } from "../store/index.ts";
 import { removeMail } from "../webchat/index.ts";
@@ -46,7 +46,7 @@ export async function eraseHistory(
   tx: Tx,
   id: ContactId,
   { historyChunks }: Services,
-): Promise<"more" | "done"> {
+): Promise<ChunkResult> {
   for (const step of steps) {
     if (!(await step(tx, id, historyChunks))) return "more";
   }
@@ -68,7 +68,7 @@ export async function eraseAddress(
   tx: Tx,
   hash: string,
   { responses }: HistoryChunks,
-): Promise<"more" | "done"> {
+): Promise<ChunkResult> {
   const job = { kind: "erase-address", key: { hash } } as const;
   if ((await findJob(tx, job)) === undefined) return "done";
   if (!(await eraseStoredResponses(tx, hash, responses))) return "more";

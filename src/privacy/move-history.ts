@@ -4,7 +4,7 @@ import type { ContactId } from "../kernel/index.ts";
 import { messages, messagesOfContact } from "../messages/index.ts";
 import { observations } from "../observations/index.ts";
 import type { HistoryChunks } from "../operations/index.ts";
-import { arm, disarm } from "../queue/index.ts";
+import { arm, disarm, type ChunkResult } from "../queue/index.ts";
 import { messageScores, scoreJob } from "../sentiment/index.ts";
 import type { Tx } from "../store/index.ts";
 
@@ -20,7 +20,7 @@ export async function moveHistory(
   tx: Tx,
   id: ContactId,
   { moved: max }: HistoryChunks,
-): Promise<"more" | "done"> {
+): Promise<ChunkResult> {
   const merged = await tx.get(contactById, [id], { hold: true });
   // A contact that was erased with its survivor has no target. The erasure removes its history.
   const to = merged?.merged_into ?? null;
