@@ -3,6 +3,7 @@ import {
   contactReference,
   identitiesOfContact,
   type ContactRow,
+  type IdentityRow,
 } from "../contacts/index.ts";
 import { iso, isoOrNull } from "../kernel/index.ts";
 import { messageById, messages, type MessageRow } from "../messages/rows.ts";
@@ -13,10 +14,10 @@ import type { Assignee, Conversation, LastMessage, Note } from "./types.ts";
 
 /** The public form of a conversation, for a response. */
 export async function showConversation(tx: Tx, row: ConversationRow): Promise<Conversation> {
-  const { contact, last } = await readRelated(tx, row);
+  const related = await readRelated(tx, row);
   // A redaction under way must find the stored response.
-  if (last !== undefined) tx.touch(messages, last);
-  return resourceOf(tx, row, contact, last);
+  if (related.last !== undefined) tx.touch(messages, related.last);
+  return resourceOf(row, related);
 }
 
 /**
@@ -24,39 +25,38 @@ export async function showConversation(tx: Tx, row: ConversationRow): Promise<Co
  * redaction changes one event.
  */
 export async function conversationOfEvent(tx: Tx, row: ConversationRow): Promise<Conversation> {
-  const { contact, last } = await readRelated(tx, row);
-  return resourceOf(tx, row, contact, last && { ...last, body: null });
+  const { last, ...related } = await readRelated(tx, row);
+  return resourceOf(row, { ...related, last: last && { ...last, body: null } });
 }
 
-async function readRelated(tx: Tx, { contact_id, last_message_id }: ConversationRow) {
+async function readRelated(tx: Tx, { contact_id, medium, last_message_id }: ConversationRow) {
   const [contact, last] = await Promise.all([
     tx.get(contactById, [contact_id]),
     last_message_id === null ? undefined : tx.get(messageById, [last_message_id]),
   ]);
-  return { contact, last };
+  const readAddress = () => tx.list(identitiesOfContact, [contact_id, medium], 1);
+  return { contact, last, readAddress };
 }
 
-/** Returns the resource. Reads the contact's address if nothing else names the contact. */
+/** The rows that the resource of a conversation also shows. */
+interface Related {
+  readonly contact: ContactRow | undefined;
+  readonly last: MessageRow | undefined;
+  /** Reads the contact's first address on the medium. */
+  readonly readAddress: () => Promise<readonly IdentityRow[]>;
+}
+
+/**
+ * Returns the resource. Reads the contact's address if nothing else names the contact, which is
+ * rare: it has no name and no number, and the conversation has no messages.
+ */
 async function resourceOf(
-  tx: Tx,
   row: ConversationRow,
-  contact: ContactRow | undefined,
-  last: MessageRow | undefined,
+  { contact, last, readAddress }: Related,
 ): Promise<Conversation> {
-  let name = knownName(contact, last);
-  if (name === undefined) {
-    const [identity] = await tx.list(identitiesOfContact, [row.contact_id, row.medium], 1);
-    name = identity?.address ?? "";
-  }
+  let name = contact?.name ?? contact?.phone ?? (last && contactAddress(last));
+  name ??= (await readAddress())[0]?.address ?? "";
   return conversationResource(row, contact, name, last);
-}
-
-/** The contact's name or number, if it is known without another read. */
-function knownName(
-  contact: ContactRow | undefined,
-  last: MessageRow | undefined,
-): string | undefined {
-  return contact?.name ?? contact?.phone ?? (last && contactAddress(last));
 }
 
 /** The public form of a page of conversations. Related rows are read in two round trips. */
@@ -75,26 +75,16 @@ export async function showConversations(
   const contactOf = new Map(contacts.map((contact) => [contact.id, contact]));
   const lastOf = new Map(messages.map((message) => [message.id, message]));
   return Promise.all(
-    rows.map(async (row) => {
-      const contact = contactOf.get(row.contact_id);
-      const last = row.last_message_id === null ? undefined : lastOf.get(row.last_message_id);
-      const name = knownName(contact, last) ?? (await firstAddress(reads, row));
-      return conversationResource(row, contact, name, last);
+    rows.map((row) => {
+      const prefix = [row.contact_id, row.medium];
+      const range = { index: identitiesOfContact, prefix, order: "ascending", limit: 1 } as const;
+      return resourceOf(row, {
+        contact: contactOf.get(row.contact_id),
+        last: row.last_message_id === null ? undefined : lastOf.get(row.last_message_id),
+        readAddress: () => reads.range(range),
+      });
     }),
   );
-}
-
-/**
- * The first address of a contact without a name in a conversation without messages, which is rare.
- */
-async function firstAddress(
-  reads: Reads,
-  { contact_id, medium }: ConversationRow,
-): Promise<string> {
-  const prefix = [contact_id, medium];
-  const range = { index: identitiesOfContact, prefix, order: "ascending", limit: 1 } as const;
-  const [identity] = await reads.range(range);
-  return identity?.address ?? "";
 }
 
 /** `name` stands for a contact that has no name and no phone number. `last`: the last message. */
