@@ -95,7 +95,7 @@ function checkConsent(consent: PolicyFacts["consent"], confirmsOptOut: boolean):
  * Defers a message to the end of the quiet hours, in the contact's time zone or, if that is
  * unknown, in the account's.
  */
-function checkQuietHours({ contact, time_zone, now }: HourFacts, hours: QuietHours): Verdict {
+function checkQuietHours({ contact, time_zone, now }: PolicyFacts, hours: QuietHours): Verdict {
   const until = quietUntil(now, firstTimeZone(contact?.time_zone, time_zone), hours);
   if (until === null) return allow;
   return {
@@ -104,8 +104,6 @@ function checkQuietHours({ contact, time_zone, now }: HourFacts, hours: QuietHou
     reason: `The recipient has quiet hours from ${hours.from} to ${hours.to}.`,
   };
 }
-
-type HourFacts = Pick<PolicyFacts, "contact" | "time_zone" | "now">;
 
 /** Combines the verdicts: the first denial, else the latest deferral, else allow. */
 export function decisionOf(

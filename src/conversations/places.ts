@@ -3,6 +3,7 @@
  * when its time comes: the contact gets it then, after all that was said meanwhile.
  */
 import { iso, type MessageStatus } from "../kernel/index.ts";
+import type { ConversationRow } from "./rows.ts";
 
 /**
  * Messages that wait for their time have numbers above this one, so that lists show them after all
@@ -61,12 +62,8 @@ export function placedAt(row: Placed): string | null {
 }
 
 /** Returns the last number that a message of the conversation has got. */
-export function lastSequence({
+export const lastSequence = ({
   message_count,
   moved_count,
-}: {
-  readonly message_count: number;
-  readonly moved_count: number | null;
-}): number {
-  return message_count + (moved_count ?? 0);
-}
+}: Pick<ConversationRow, "message_count" | "moved_count">): number =>
+  message_count + (moved_count ?? 0);

@@ -4,6 +4,7 @@ import {
   eraseConsumerErrors,
   eventsOfContact,
   rewriteEvent,
+  type EventRow,
   type EventType,
 } from "../events/index.ts";
 import type { MessageError } from "../messages/index.ts";
@@ -67,13 +68,7 @@ const erasers: { readonly [T in EventType]: (data: EventMap[T]) => EventMap[T] }
 };
 
 /** Returns the data of an event without personal data. It still matches the schema of its type. */
-export function erasedData({
-  type,
-  data,
-}: {
-  readonly type: EventType;
-  readonly data: object;
-}): object {
+export function erasedData({ type, data }: Pick<EventRow, "type" | "data">): object {
   // Safe: only `appendEvent` writes events, and it gives each the data of its type.
   const erase = erasers[type] as (before: object) => object;
   return erase(data);

@@ -1,5 +1,5 @@
 import { appendEvent } from "../../events/index.ts";
-import { definedFields, type ContactId } from "../../kernel/index.ts";
+import { definedFields } from "../../kernel/index.ts";
 import { hasChanges, showsNothing, type Command, type Services } from "../../operations/index.ts";
 import { StorageConflict } from "../../ports/index.ts";
 import type { Tx } from "../../store/index.ts";
@@ -9,12 +9,9 @@ import { contactUpdated } from "../events.ts";
 import { contactById, identityByAddress, type IdentityRow } from "../rows.ts";
 import { showContact } from "../show.ts";
 import { createContactWith, writeContact } from "../write-contact.ts";
-import { importContactSchema, type ImportContact } from "./import-types.ts";
+import { importContactSchema, type ImportContact, type ImportSuccess } from "./import-types.ts";
 
-interface ImportedContact {
-  readonly status: "created" | "updated" | "unchanged";
-  readonly contact_id: ContactId;
-}
+type ImportedContact = Pick<ImportSuccess, "status" | "contact_id">;
 
 /** Creates or updates the contact of a phone number. A repetition changes nothing. */
 export const importContact: Command<ImportContact, ImportedContact> = {

@@ -13,7 +13,7 @@ import {
   type IdentityRow,
 } from "../../contacts/index.ts";
 import { appendEvent } from "../../events/index.ts";
-import { invalid, iso, TidingsError, ulidOf, type Scope } from "../../kernel/index.ts";
+import { invalid, iso, TidingsError, ulidOf } from "../../kernel/index.ts";
 import type { Command, Services } from "../../operations/index.ts";
 import { webchatTransportName } from "../../ports/index.ts";
 import {
@@ -41,7 +41,7 @@ export const openWebchatSession: Command<OpenWebchatSession, WebchatSession> = {
   shows: (_input, session) => session?.contact_id ?? null,
   async run(tx, input, { scope, services }) {
     const inbox = await inboxFor(tx, input.inbox);
-    const { address, contact_id } = await visitorIdentity(tx, scope, services, input);
+    const { address, contact_id } = await visitorIdentity(tx, services, input);
     const mailbox = await tx.get(mailboxByAddress, [address]);
     const session = tx.insert(webchatSessions, {
       id: tx.drawId("wcs"),
@@ -90,12 +90,11 @@ async function defaultInbox(tx: Tx): Promise<SenderRow | undefined> {
  */
 async function visitorIdentity(
   tx: Tx,
-  scope: Scope,
   services: Services,
   { contact_id, name, return_key }: OpenWebchatSession,
 ): Promise<IdentityRow> {
   if (return_key !== undefined) {
-    const known = await returningVisitor(tx, scope, services, return_key);
+    const known = await returningVisitor(tx, services, return_key);
     if (known !== undefined) return known;
   }
   const address = `visitor:${ulidOf(tx.drawId("wcs"))}`;
@@ -104,17 +103,13 @@ async function visitorIdentity(
     return createContactWith(tx, services, { name }, newIdentity);
   }
   const contact = await findSurvivor(tx, contact_id, { hold: true });
-  if (contact === undefined) {
-    throw unknownContact(contact_id);
-  }
+  if (contact === undefined) throw unknownContact(contact_id);
   const [known] = await tx.list(identitiesOfContact, [contact.id, "webchat"], 1);
   // An erasure reads the sessions and removes this row. It must find the new session.
   if (known !== undefined) return tx.touch(identities, known);
   await refuseTooManyAddresses(tx, contact.id);
-  const identity = await insertIdentity(tx, services.secret, {
-    ...newIdentity,
-    contact_id: contact.id,
-  });
+  const own = { ...newIdentity, contact_id: contact.id };
+  const identity = await insertIdentity(tx, services.secret, own);
   const updated = await showContact(tx, await writeContact(tx, contact, {}), services);
   appendEvent(tx, contactUpdated, { contact: updated }, { contact_id: contact.id });
   return identity;
@@ -126,11 +121,10 @@ async function visitorIdentity(
  */
 async function returningVisitor(
   tx: Tx,
-  scope: Scope,
   { secret }: Services,
   return_key: string,
 ): Promise<IdentityRow | undefined> {
-  const address = verifyReturnKey(secret, scope, return_key);
+  const address = verifyReturnKey(secret, tx.scope, return_key);
   if (address === undefined) {
     throw invalid([
       {
