@@ -9,7 +9,7 @@ import {
 import { mediums, type ContactId } from "../kernel/index.ts";
 import type { Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
-import { conversationToKeep } from "./merge-rules.ts";
+import { conversationToEnd } from "./merge-rules.ts";
 
 /**
  * How many runs that wait for an approval are read, those with the next deadlines first. There are
@@ -77,20 +77,6 @@ async function keepWaiting(
     await changeConversation(tx, kept, { ...open, waiting_since });
   }
 }
-
-/** Returns which of two current conversations on a medium ends when their contacts merge. */
-export function conversationToEnd(
-  own: Seen<ConversationRow>,
-  others: Seen<ConversationRow>,
-): Seen<ConversationRow> {
-  const kept = conversationToKeep(activityOf(own), activityOf(others));
-  return kept === "survivor" ? others : own;
-}
-
-const activityOf = ({ status, last_activity_at }: ConversationRow) => ({
-  isActive: status !== "closed",
-  last_activity_at,
-});
 
 /**
  * Ends the current conversation in favor of the other. It stays closed, but its queued messages are

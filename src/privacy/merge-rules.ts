@@ -1,5 +1,6 @@
 /** What a merge of two contacts keeps of each. */
 import { maxLabels, type ContactFacts, type ContactRow } from "../contacts/index.ts";
+import type { ConversationRow } from "../conversations/index.ts";
 
 /** The maximum number of contacts that may be merged into one contact. */
 export const maxMerged = 1_000;
@@ -60,23 +61,17 @@ export const clearedFields = {
   last_message_at: null,
 } as const satisfies MergeFacts;
 
-/** How active a conversation is. */
-interface ConversationActivity {
-  readonly isActive: boolean;
-  readonly last_activity_at: number;
-}
+/** The columns that say how active a conversation is. */
+type ConversationActivity = Pick<ConversationRow, "status" | "last_activity_at">;
 
 /**
- * Decides whose current conversation on a medium stays current in a merge. An active one wins over
- * a closed one. Of two active ones the survivor's wins. Of two closed ones the later one wins,
- * because an inbound message may reopen it.
+ * Returns which of the current conversations of two contacts on a medium ends when they merge. The
+ * other one stays current. An active one wins over a closed one. Of two active ones the survivor's
+ * wins. Of two closed ones the later one wins, because an inbound message may reopen it.
  */
-export function conversationToKeep(
-  ofSurvivor: ConversationActivity,
-  ofOther: ConversationActivity,
-): "survivor" | "other" {
-  if (ofSurvivor.isActive) return "survivor";
-  return ofOther.isActive || ofOther.last_activity_at > ofSurvivor.last_activity_at
-    ? "other"
-    : "survivor";
+export function conversationToEnd<C extends ConversationActivity>(ofSurvivor: C, ofOther: C): C {
+  if (ofSurvivor.status !== "closed") return ofOther;
+  const isOtherKept =
+    ofOther.status !== "closed" || ofOther.last_activity_at > ofSurvivor.last_activity_at;
+  return isOtherKept ? ofSurvivor : ofOther;
 }

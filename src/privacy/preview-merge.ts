@@ -17,8 +17,7 @@ import { mediums } from "../kernel/index.ts";
 import type { Query } from "../operations/index.ts";
 import type { Seen } from "../ports/index.ts";
 import { byIndex, type Reads } from "../store/index.ts";
-import { conversationToEnd } from "./merge-conversations.ts";
-import { maxMerged, mergedFacts } from "./merge-rules.ts";
+import { conversationToEnd, maxMerged, mergedFacts } from "./merge-rules.ts";
 import { previewMergeSchema, type MergeContacts, type MergePreview } from "./merge-types.ts";
 import { checkAddresses, checkMerged, otherContact } from "./merge.ts";
 

@@ -1,7 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { maxLabels } from "../../src/contacts/input-types.ts";
-import { conversationToKeep, mergedFacts, type MergeFacts } from "../../src/privacy/merge-rules.ts";
+import { conversationToEnd, mergedFacts, type MergeFacts } from "../../src/privacy/merge-rules.ts";
+
+type ConversationActivity = Parameters<typeof conversationToEnd>[0];
 
 const word = fc.stringMatching(/^[a-z]{3,8}$/);
 const facts: fc.Arbitrary<MergeFacts> = fc.record({
@@ -61,14 +63,16 @@ describe("two merged contacts", () => {
   });
 
   it("keep the survivor's conversation if both are active, else the most recently active one", () => {
-    const [open, closed] = [
-      { isActive: true, last_activity_at: 1 },
-      { isActive: false, last_activity_at: 2 },
-    ];
-    expect(conversationToKeep(open, { ...open, last_activity_at: 9 })).toBe("survivor");
-    expect(conversationToKeep(open, { ...closed, last_activity_at: 9 })).toBe("survivor");
-    expect(conversationToKeep(closed, open)).toBe("other");
-    expect(conversationToKeep(closed, { ...closed, last_activity_at: 3 })).toBe("other");
-    expect(conversationToKeep(closed, closed)).toBe("survivor");
+    const open = { status: "open", last_activity_at: 1 } as const;
+    const closed = { status: "closed", last_activity_at: 2 } as const;
+    const ended = (
+      ...both: [ConversationActivity, ConversationActivity]
+    ): "survivor's" | "other's" =>
+      conversationToEnd(...both) === both[0] ? "survivor's" : "other's";
+    expect(ended(open, { ...open, last_activity_at: 9 })).toBe("other's");
+    expect(ended(open, { ...closed, last_activity_at: 9 })).toBe("other's");
+    expect(ended(closed, open)).toBe("survivor's");
+    expect(ended(closed, { ...closed, last_activity_at: 3 })).toBe("survivor's");
+    expect(ended(closed, { ...closed })).toBe("other's");
   });
 });

@@ -64,7 +64,7 @@ export const mergeAndErasure = inArea("merge-and-erasure", [
     name: "merge-keeps-two-conversations",
     sentence: "The older of two active conversations wins in a merge, and the contact's own ends.",
     file: "src/privacy/merge-rules.ts",
-    find: '  if (ofSurvivor.isActive) return "survivor";\n',
+    find: '  if (ofSurvivor.status !== "closed") return ofOther;\n',
     replace: "",
     tests: ["test/privacy/merge-rules.test.ts"],
   },
