@@ -44,7 +44,7 @@ export async function showContacts(
 export function contactResource(
   row: ContactRow,
   identities: readonly IdentityRow[],
-  current: readonly Pick<Activity, "message_count" | "last_activity_at">[],
+  current: readonly Activity[],
 ): Contact {
   const { id, name, phone, email, time_zone, language, merged_into } = row;
   return {
@@ -80,7 +80,7 @@ export function contactReference(
 /** The time of the last message in either direction. Null when there was none. */
 function lastMessageAt(
   { last_message_at }: ContactRow,
-  current: readonly Pick<Activity, "message_count" | "last_activity_at">[],
+  current: readonly Activity[],
 ): number | null {
   const times = current
     .filter(({ message_count }) => message_count > 0)

@@ -118,10 +118,7 @@ export async function nextHandOverAt(tx: Tx, throttle: ThrottleRow, ahead = 0): 
 }
 
 /** The limits of a sender. Null for no limit. */
-interface ThrottleLimits {
-  readonly messages_per_second: number | null;
-  readonly daily_cap: number | null;
-}
+type ThrottleLimits = Pick<ThrottleRow, "messages_per_second" | "daily_cap">;
 
 /**
  * At most `max` hand-overs in any `within` milliseconds. Hand-over number `n` is within the bound

@@ -5,9 +5,8 @@ import {
   type KeyId,
   type Scope,
 } from "../../kernel/index.ts";
-import type { KeyCaller } from "../../operations/index.ts";
-import type { Clock, Logger, Write } from "../../ports/index.ts";
-import type { Store } from "../../store/index.ts";
+import type { KeyCaller, Runtime } from "../../operations/index.ts";
+import type { Write } from "../../ports/index.ts";
 import { accountById } from "../rows.ts";
 import { checkKey, keyExpired } from "./check-key.ts";
 import { hashKey, isWellFormedKey } from "./key-format.ts";
@@ -19,12 +18,6 @@ export interface Authenticated {
   readonly caller: KeyCaller;
   /** The plan's limit per API key. */
   readonly requests_per_second: number;
-}
-
-interface KeyRingOptions {
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly logger: Logger;
 }
 
 interface CachedKey {
@@ -57,7 +50,7 @@ export function changesKey(write: Write): boolean {
 
 /** Authenticates API keys. It caches look-ups briefly and drops them when a key changes. */
 export class KeyRing {
-  readonly #options: KeyRingOptions;
+  readonly #options: Pick<Runtime, "store" | "clock" | "logger">;
   readonly #cache = boundedCache<string, CachedKey>(maxCached);
   /**
    * Entries of an earlier generation are stale. Counting up is cheaper than clearing the cache.
@@ -68,7 +61,7 @@ export class KeyRing {
   /** When this process last wrote a key's `last_used_at`. */
   readonly #useWritten = boundedCache<KeyId, number>(maxCached);
 
-  constructor(options: KeyRingOptions) {
+  constructor(options: Pick<Runtime, "store" | "clock" | "logger">) {
     this.#options = options;
   }
 
