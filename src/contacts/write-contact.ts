@@ -21,7 +21,7 @@ import { contactResource } from "./show.ts";
 import type { Contact } from "./types.ts";
 
 /** The fields of a contact that the host application sets. */
-type ContactFacts = {
+export type ContactFacts = {
   readonly [
     Name in "name" | "phone" | "email" | "time_zone" | "language" | "labels" | "attributes"
   ]?: ContactRow[Name] | undefined;

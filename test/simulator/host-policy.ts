@@ -1,3 +1,4 @@
+import { getOrInsert } from "../../src/kernel/cache.ts";
 import type { Policy, Verdict } from "../../src/ports/policy.ts";
 import { maxDelayMs } from "./faults.ts";
 import type { World } from "./world.ts";
@@ -5,8 +6,11 @@ import type { World } from "./world.ts";
 /** A policy of the host application that denies or defers messages at random, or fails. */
 export class HostPolicy {
   readonly #world: World;
-  /** The last verdict by engine and message. */
-  readonly #last = new Map<string, Verdict["verdict"]>();
+  /**
+   * When a message was allowed, by engine and message. Only the time tells which evaluation a
+   * transaction has used: an engine may run two at once, and throw one of them away.
+   */
+  readonly #allowedAt = new Map<string, Set<number>>();
 
   constructor(world: World) {
     this.#world = world;
@@ -17,14 +21,17 @@ export class HostPolicy {
       name: "random",
       evaluate: ({ message: { id }, now }) => {
         const verdict = this.#verdict(now);
-        if (id !== null) this.#last.set(`${engine} ${id}`, verdict.verdict);
+        if (id !== null && verdict.verdict === "allow") {
+          getOrInsert(this.#allowedAt, `${engine} ${id}`, () => new Set<number>()).add(now);
+        }
         return verdict;
       },
     };
   }
 
-  lastVerdict(engine: string, message_id: string): Verdict["verdict"] | undefined {
-    return this.#last.get(`${engine} ${message_id}`);
+  /** Whether the policy allowed a message at a time, in milliseconds. */
+  allowed(engine: string, message_id: string, at: number): boolean {
+    return this.#allowedAt.get(`${engine} ${message_id}`)?.has(at) === true;
   }
 
   #verdict(now: number): Verdict {

@@ -6,18 +6,14 @@ import type { Invariant } from "../invariant.ts";
 import { handOvers, insertedRows, readRows } from "../rows.ts";
 
 export const policyAllowed: Invariant = {
-  name: "A message is handed over only if the host's policy allowed it last.",
+  name: "A message is handed over only if the host's policy allowed it then.",
   check: ({ policy, settings }) => ({
     *commit(engine, writes) {
       if (!settings.hasPolicy) return;
-      for (const { message_id } of insertedRows(writes, attempts)) {
-        const verdict = policy.lastVerdict(engine, message_id) ?? "nothing";
-        if (verdict !== "allow") {
-          yield {
-            about: [message_id],
-            description: `${engine} handed over ${message_id}, for which the policy returned ${verdict}`,
-          };
-        }
+      for (const { message_id, started_at } of insertedRows(writes, attempts)) {
+        if (policy.allowed(engine, message_id, started_at)) continue;
+        const description = `${engine} handed over ${message_id}, which the policy had not allowed`;
+        yield { about: [message_id], description };
       }
     },
   }),
