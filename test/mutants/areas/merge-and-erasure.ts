@@ -92,4 +92,32 @@ export const mergeAndErasure = inArea("merge-and-erasure", [
     replace: "[runRows, ...observationLists].some(({ length }) => length > max)",
     tests: ["test/privacy/long-redactions.test.ts"],
   },
+  {
+    name: "redaction-spares-events-before-a-merge",
+    sentence:
+      "The error of a consumer at an event of a merged contact quotes a message that was redacted.",
+    file: "src/privacy/remove-quotes.ts",
+    find: "  return [...(await tx.list(contactsMergedInto, [survivor.id], maxMerged)), survivor];",
+    replace: "  return [survivor];",
+    tests: ["test/privacy/consumer-errors.test.ts"],
+  },
+  {
+    name: "redaction-ignores-moved-messages",
+    sentence:
+      "A message is redacted while an agent's turn has it in its history, and its run quotes it.",
+    file: "src/privacy/redact.ts",
+    find: "const moved_count = conversation?.moved_count ?? null;",
+    replace: "const moved_count = null;",
+    tests: ["test/privacy/long-redactions.test.ts"],
+  },
+  {
+    name: "merge-forgets-a-late-message",
+    sentence:
+      "A scheduled message that is sent while a merge moves its conversation does not count as " +
+      "the contact's last message.",
+    file: "src/conversations/write.ts",
+    find: "if (contact === undefined || (contact.last_message_at ?? 0)",
+    replace: "if (contact?.id !== contact_id || (contact.last_message_at ?? 0)",
+    tests: ["test/privacy/merge.test.ts"],
+  },
 ]);

@@ -105,4 +105,12 @@ export const race = inArea("race", [
     replace: "const newAttempts = attempts;",
     tests: ["test/webhooks/faults.test.ts", "test/webhooks/model.test.ts"],
   },
+  {
+    name: "merge-overtakes-mailbox",
+    sentence: "A message that a merge overtakes does not reach the browser of the other visitor.",
+    file: "src/webchat/mailboxes.ts",
+    find: "  await tx.get(contactById, [identity.contact_id], { hold: true });\n",
+    replace: "",
+    tests: ["test/webchat/mailbox.test.ts"],
+  },
 ]);
