@@ -10,5 +10,5 @@ export {
   type SenderRow,
 } from "./rows.ts";
 export { sendLane } from "./job-orders.ts";
-export { checkThrottle, prefetchThrottle, recordHandOver } from "./throttle.ts";
+export { checkThrottle, recordHandOver } from "./throttle.ts";
 export type { CreateSender, Sender, UpdateSender } from "./types.ts";

@@ -32,11 +32,6 @@ import {
   type ThrottleRow,
 } from "./rows.ts";
 
-/** Prefetches what `checkThrottle` reads first. */
-export function prefetchThrottle(tx: Tx, from: string): void {
-  tx.prefetch(() => [{ index: throttleByAddress, key: [from] }]);
-}
-
 /**
  * Checks whether a message may be handed over now. Returns the sender's throttle row if it may, and
  * undefined if the sender is not throttled. Otherwise moves the job to the waiting lane and returns

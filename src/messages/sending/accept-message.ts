@@ -10,7 +10,7 @@ import { invalid, millis, type Author, type Channel } from "../../kernel/index.t
 import type { Call } from "../../operations/index.ts";
 import type { Seen } from "../../ports/index.ts";
 import { arm } from "../../queue/index.ts";
-import { prefetchThrottle, type SenderRow } from "../../senders/index.ts";
+import { throttleByAddress, type SenderRow } from "../../senders/index.ts";
 import type { Tx } from "../../store/index.ts";
 import { countMessage } from "../count-message.ts";
 import { rememberNextAttempt } from "../hand-over/begin-attempt.ts";
@@ -167,7 +167,7 @@ function roleOf({ type }: Author, isForLater: boolean): "answers" | "neither" {
 
 /** Arms the job that hands the message over. This transaction may do that, too. */
 async function queueMessage(tx: Tx, message: MessageRow): Promise<void> {
-  prefetchThrottle(tx, message.from);
+  tx.prefetch(() => [{ index: throttleByAddress, key: [message.from] }]);
   rememberNextAttempt(tx, message);
   await arm(tx, sendJob(message, tx.now));
 }
