@@ -89,7 +89,9 @@ test("a violation is reported with the trace that led to it and the command that
   expect(failure).toMatch(
     /^seed 4 violates "The carrier is never called."\n {2}the carrier was called with msg_/,
   );
-  expect(failure).toMatch(/msg…\w+ is (queued|sending).*\n(.*\n)* +[\d.]+ s {2}the carrier \w+ msg…/);
+  expect(failure).toMatch(
+    /msg…\w+ is (queued|sending).*\n(.*\n)* +[\d.]+ s {2}the carrier \w+ msg…/,
+  );
   expect(failure).toMatch(new RegExp(`npm run simulate -- --seed 4 --steps ${given ?? 150}$`));
 });
 
