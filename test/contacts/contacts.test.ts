@@ -298,46 +298,46 @@ describe.each(lightStorages)("contacts on $name", ({ name: storage, open }) => {
 
   it("have observations until these expire or are removed", async () => {
     const { clock, engine } = world();
-    const { contacts, sandbox } = engine(open().connect());
-    const {
-      id: message,
-      contact_id: id,
-      conversation_id,
-    } = await sandbox.inbound({ from: ann, body: "I love tea" });
+    const { contacts } = engine(open().connect());
+    const { id } = await contacts.create({ phone: ann });
+    const { id: stranger } = await contacts.create({ phone: bob });
     const expires_at = new Date(clock.now() + 60_000).toISOString();
-    const noticed = await contacts.addObservation(id, {
-      content: "likes tea",
-      kind: "taste",
-      source: "human",
-      confidence: 0.9,
-      conversation_id,
-      evidence_message_ids: [message],
-    });
-    expect(noticed).toMatchObject({
-      contact_id: id,
-      source: "human",
-      evidence_message_ids: [message],
-      expires_at: null,
-    });
-    const brief = await contacts.addObservation(id, {
-      content: "in a hurry",
-      kind: "mood",
-      expires_at,
-    });
-    expect(brief).toMatchObject({ source: "api", conversation_id: null, confidence: null });
+    const noticed = await contacts.addObservation(id, { content: "likes tea", kind: "taste" });
+    const passing = { content: "in a hurry", kind: "mood", expires_at };
+    const brief = await contacts.addObservation(id, passing);
     expect((await contacts.observations(id)).data).toEqual([brief, noticed]);
     await clock.advance(60_000);
     expect((await contacts.observations(id)).data).toEqual([noticed]);
+    expect(await outcome(contacts.addObservation(id, passing))).toBe("validation_failed");
 
-    const { id: stranger } = await contacts.create({ phone: bob });
-    const foreign = {
-      content: "x",
-      kind: "y",
+    expect(await outcome(contacts.removeObservation(stranger, noticed.id))).toBe("not_found");
+    await contacts.removeObservation(id, noticed.id);
+    expect((await contacts.observations(id)).data).toEqual([]);
+    expect(await outcome(contacts.removeObservation(id, noticed.id))).toBe("not_found");
+  });
+
+  it("have observations with evidence, which only their own messages are", async () => {
+    const { contacts, sandbox } = world().engine(open().connect());
+    const { id, contact_id, conversation_id } = await sandbox.inbound({ from: ann, body: "Tea!" });
+    const observation = { content: "likes tea", kind: "taste" };
+    const given = {
+      ...observation,
+      source: "human",
+      confidence: 0.9,
       conversation_id,
-      evidence_message_ids: [message, "msg_x"],
-    };
-    const error = await contacts.addObservation(stranger, foreign).catch((each: unknown) => each);
-    expect(error).toMatchObject({
+      evidence_message_ids: [id],
+    } as const;
+    const noticed = await contacts.addObservation(contact_id, given);
+    expect(noticed).toMatchObject({ ...given, contact_id, expires_at: null });
+    expect(await contacts.addObservation(contact_id, observation)).toMatchObject({
+      source: "api",
+      confidence: null,
+      conversation_id: null,
+      evidence_message_ids: [],
+    });
+    const { id: stranger } = await contacts.create({ phone: bob });
+    const foreign = { ...observation, conversation_id, evidence_message_ids: [id, "msg_x"] };
+    await expect(contacts.addObservation(stranger, foreign)).rejects.toMatchObject({
       code: "validation_failed",
       errors: [
         { pointer: "/conversation_id" },
@@ -345,13 +345,6 @@ describe.each(lightStorages)("contacts on $name", ({ name: storage, open }) => {
         { pointer: "/evidence_message_ids/1" },
       ],
     });
-    const past = { content: "x", kind: "y", expires_at: new Date(clock.now()).toISOString() };
-    expect(await outcome(contacts.addObservation(id, past))).toBe("validation_failed");
-
-    expect(await outcome(contacts.removeObservation(stranger, noticed.id))).toBe("not_found");
-    await contacts.removeObservation(id, noticed.id);
-    expect((await contacts.observations(id)).data).toEqual([]);
-    expect(await outcome(contacts.removeObservation(id, noticed.id))).toBe("not_found");
   });
 
   it("lose expired observations, also in stored responses", async () => {
