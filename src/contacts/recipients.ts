@@ -40,24 +40,20 @@ export async function findRecipient(
     // they are gone, the contact row says where they are.
     const identities = await tx.list(identitiesOfContact, [id, medium], maxIdentities);
     const contact = await tx.get(contactById, [id]);
-    if (contact === undefined) {
-      throw unknownContact(id, pointer);
+    if (contact === undefined) throw unknownContact(id, pointer);
+    if (contact.merged_into !== null) {
+      id = contact.merged_into;
+      continue;
     }
-    if (contact.merged_into === null) {
-      const identity = preferredAddress(contact, identities);
-      if (identity === undefined) {
-        throw invalid([
-          { pointer, code: "no_address", message: `the contact has no ${medium} address` },
-        ]);
-      }
-      // Read by its key, so that the caller can lock and write the row.
-      const latest = await at(identity.address);
-      if (latest === undefined) {
-        throw new StorageConflict("the contact gave up the address between two reads");
-      }
-      return latest;
+    const identity = preferredAddress(contact, identities);
+    if (identity === undefined) {
+      const message = `the contact has no ${medium} address`;
+      throw invalid([{ pointer, code: "no_address", message }]);
     }
-    id = contact.merged_into;
+    // Read by its key, so that the caller can lock and write the row.
+    const latest = await at(identity.address);
+    if (latest !== undefined) return latest;
+    throw new StorageConflict("the contact gave up the address between two reads");
   }
   throw new StorageConflict("the contact was merged again between the reads");
 }

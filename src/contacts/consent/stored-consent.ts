@@ -24,19 +24,8 @@ import {
   type ConsentRow,
 } from "./rows.ts";
 
-/** The consent of an address without a contact. It may remain from an earlier contact. */
-async function findConsent(
-  tx: Tx,
-  secret: KeyObject,
-  medium: Medium,
-  address: string,
-): Promise<ConsentState> {
-  const key = [medium, addressHash(secret, tx.scope, medium, address)] as const;
-  return (await tx.get(consentByAddress, key, { hold: true })) ?? noConsent;
-}
-
 /**
- * Like `findConsent`, but no other transaction can change the consent until this one commits. An
+ * Returns the consent of an address. No other transaction can change it until this one commits. An
  * unknown address has no row to lock, so this inserts one without consent. An opt-out that commits
  * meanwhile then conflicts with it, even if its contact has been erased since.
  */
@@ -83,10 +72,11 @@ export async function findAddressee(
   address: string,
 ): Promise<Addressee> {
   const identity = await tx.get(identityByAddress, [medium, address]);
-  if (identity === undefined) {
-    return { ...(await findConsent(tx, secret, medium, address)), contact_id: null };
-  }
-  return { ...consentOf(identity), contact_id: identity.contact_id };
+  if (identity !== undefined) return { ...consentOf(identity), contact_id: identity.contact_id };
+  // The consent of an earlier contact may remain.
+  const key = [medium, addressHash(secret, tx.scope, medium, address)] as const;
+  const left = await tx.get(consentByAddress, key, { hold: true });
+  return { ...(left ?? noConsent), contact_id: null };
 }
 
 /**
