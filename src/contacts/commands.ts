@@ -80,10 +80,5 @@ async function changePhone(
   if (before !== undefined) await forgetAddress(tx, secret, before);
   if (address === null) return;
   await refuseTooManyAddresses(tx, id);
-  await insertIdentity(tx, secret, {
-    contact_id: id,
-    medium: "text",
-    address,
-    last: before,
-  });
+  await insertIdentity(tx, secret, { contact_id: id, medium: "text", address, last: before });
 }

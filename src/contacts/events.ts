@@ -15,9 +15,7 @@ export interface ContactCreatedData {
   readonly contact: Contact;
 }
 
-export const contactCreated = defineEvent("contact.created", {
-  contact: contactSchema,
-});
+export const contactCreated = defineEvent("contact.created", { contact: contactSchema });
 
 /** The data of `contact.updated`. */
 export interface ContactUpdatedData {
@@ -25,9 +23,7 @@ export interface ContactUpdatedData {
   readonly contact: Contact;
 }
 
-export const contactUpdated = defineEvent("contact.updated", {
-  contact: contactSchema,
-});
+export const contactUpdated = defineEvent("contact.updated", { contact: contactSchema });
 
 /** The data of `contact.erased`. */
 export interface ContactErasedData {
@@ -35,9 +31,7 @@ export interface ContactErasedData {
   readonly contact_id: ContactId;
 }
 
-export const contactErased = defineEvent("contact.erased", {
-  contact_id: ids.contact,
-});
+export const contactErased = defineEvent("contact.erased", { contact_id: ids.contact });
 
 /** The data of `contact.opted_out` and `contact.opted_in`. */
 export interface ConsentChangedData {

@@ -96,9 +96,7 @@ export async function requireFreePhone(
   phone: string,
   contact_id?: ContactId,
 ): Promise<Seen<IdentityRow> | undefined> {
-  const identity = await tx.get(identityByAddress, ["text", phone], {
-    hold: true,
-  });
+  const identity = await tx.get(identityByAddress, ["text", phone], { hold: true });
   if (identity === undefined || identity.contact_id === contact_id) return identity;
   const message = "Another contact has this phone number.";
   throw new TidingsError("conflict", message, {

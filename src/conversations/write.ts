@@ -197,12 +197,7 @@ async function writeLabels(tx: Tx, before: ConversationRow, after: ConversationR
   }
   for (const label of after.labels) {
     if (before.labels.includes(label)) continue;
-    tx.insert(conversationLabels, {
-      label,
-      conversation_id,
-      status,
-      last_activity_at,
-    });
+    tx.insert(conversationLabels, { label, conversation_id, status, last_activity_at });
   }
 }
 

@@ -125,9 +125,7 @@ export interface TestWebhook {
 }
 
 export const testWebhookSchema = z
-  .strictObject({
-    type: eventTypeSchema.optional(),
-  })
+  .strictObject({ type: eventTypeSchema.optional() })
   .meta({ id: "TestWebhook" });
 
 /** A recovery of a webhook's failed deliveries. */

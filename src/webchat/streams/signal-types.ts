@@ -77,9 +77,7 @@ export interface ShowTyping {
 }
 
 export const showTypingSchema = z
-  .strictObject({
-    author_id: person.optional(),
-  })
+  .strictObject({ author_id: person.optional() })
   .meta({ id: "ShowTyping" });
 
 /** Which conversations to watch. */
@@ -89,7 +87,5 @@ export interface WatchTyping {
 }
 
 export const watchTypingSchema = z
-  .strictObject({
-    conversation_id: filterById("conversation").optional(),
-  })
+  .strictObject({ conversation_id: filterById("conversation").optional() })
   .meta({ interface: "WatchTyping" });
