@@ -67,7 +67,7 @@ export const senderSchema = z
   .meta({ id: "Sender" });
 
 /** The limits of a sender that an input sets. */
-interface LimitsInput {
+interface SenderLimitsInput {
   /**
    * The most messages to hand over per second: 0.01 to 1,000. Null for no limit. Messages beyond it
    * wait.
@@ -81,7 +81,7 @@ interface LimitsInput {
 }
 
 /** A new sender. */
-export interface CreateSender extends LimitsInput {
+export interface CreateSender extends SenderLimitsInput {
   /**
    * A phone number, short code, name or webchat inbox, up to 64 characters. In live mode, one
    * account can have it for a transport.
@@ -118,7 +118,7 @@ export const createSenderSchema = z
   .meta({ id: "CreateSender" });
 
 /** Changes to a sender. An absent field keeps its value. */
-export interface UpdateSender extends LimitsInput {
+export interface UpdateSender extends SenderLimitsInput {
   /**
    * The channels that the sender sends on and receives on. Its transport supports them. Replaces
    * all channels of the sender.
