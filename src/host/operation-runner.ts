@@ -80,6 +80,9 @@ export class OperationRunner implements ScopedRunner {
     return this.#run((executor) => executor.query(query, parsed, context));
   };
 
+  readonly yieldToEventLoop: ScopedRunner["yieldToEventLoop"] = () =>
+    this.#options.store.yieldToEventLoop();
+
   readonly signal: ScopedRunner["signal"] = async (operation, input) => {
     const parsed = parse(inputSchema(operation, this.#options.limits), input);
     const context = this.#context();

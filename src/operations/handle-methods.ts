@@ -74,29 +74,29 @@ export function queryByIdAndInput<Input extends ById, Output>(
 export function list<Input extends object, Item, OnePage extends Page<Item>>(
   operation: Query<Input, OnePage & Page<Item>>,
 ): HandleMethod<(input?: Input) => PagePromise<Item, OnePage>> {
-  return ({ read }) =>
-    (input) =>
-      readPages(read, operation, inputWith({}, input));
+  return (runner) => (input) => readPages(runner, operation, inputWith({}, input));
 }
 
 /** A method `(id, input)` that returns a page, or all items one by one. */
 export function listById<Input extends ById, Item, OnePage extends Page<Item>>(
   operation: Query<Input, OnePage & Page<Item>>,
 ): HandleMethod<(id: string, input?: OtherFields<Input>) => PagePromise<Item, OnePage>> {
-  return ({ read }) =>
-    (id, input) =>
-      readPages(read, operation, inputWith({ id }, input));
+  return (runner) => (id, input) => readPages(runner, operation, inputWith({ id }, input));
 }
 
 /** `input` is a copy: the caller may change its filters while a loop goes over the pages. */
 function readPages<Input, Item, OnePage extends Page<Item>>(
-  read: ScopedRunner["read"],
+  { read, yieldToEventLoop }: Pick<ScopedRunner, "read" | "yieldToEventLoop">,
   operation: Query<Input, OnePage & Page<Item>>,
   input: unknown,
 ): PagePromise<Item, OnePage> {
-  return pagePromise((cursor) =>
-    read(operation, cursor === undefined ? input : inputWith({ cursor }, input)),
-  );
+  return pagePromise(async (cursor) => {
+    if (cursor === undefined) return read(operation, input);
+    // A storage that reads on the main thread does not yield. A loop over many pages would keep the
+    // process from all other work.
+    await yieldToEventLoop();
+    return read(operation, inputWith({ cursor }, input));
+  });
 }
 
 /**
@@ -186,6 +186,8 @@ export interface ScopedRunner {
     options: CommandOptions | undefined,
   ) => Promise<Output>;
   readonly read: <Input, Output>(query: Query<Input, Output>, input: unknown) => Promise<Output>;
+  /** Resolves after pending timers, sockets and other work had a chance to run. */
+  readonly yieldToEventLoop: () => Promise<void>;
   readonly rows: <Report, Total>(
     procedure: RowProcedure<Report, Total>,
     rows: Iterable<unknown> | AsyncIterable<unknown>,

@@ -32,6 +32,22 @@ it("a method that takes an id ignores what a caller of `map` adds", async () => 
   expect(found).toMatchObject([{ id, name: "Zoe" }]);
 });
 
+it.each(storages)(
+  "a loop over a list leaves the process time for other work on $name",
+  async ({ open }) => {
+    const engine = world().engine(open().connect());
+    for (const name of ["Ann", "Ben", "Cem", "Dora"]) await engine.contacts.create({ name });
+    let turns = 0;
+    const turn = (): void => {
+      if (++turns < 3) setImmediate(turn);
+    };
+    setImmediate(turn);
+    const contacts = await Array.fromAsync(engine.contacts.list({ limit: 1 }));
+    expect(contacts).toHaveLength(4);
+    expect(turns).toBe(3);
+  },
+);
+
 it("a loop over a list keeps the filters that the list was called with", async () => {
   const engine = world().engine(memory());
   const phones = ["+15005550001", "+15005550002"] as const;
@@ -114,6 +130,7 @@ async function operationsInProcess(): Promise<Map<{ readonly name: string }, str
   const runner: ScopedRunner = {
     change: record,
     read: record,
+    yieldToEventLoop: async () => {},
     rows: record,
     signal: record,
     open: record,
