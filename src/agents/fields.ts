@@ -10,14 +10,49 @@ export function hasLevels(value: unknown, max: number): boolean {
   return max > 0 && Object.values(value).every((each) => hasLevels(each, max - 1));
 }
 
-/** Any value of at most `maxLevels` levels. They are counted first: zod recurses, too. */
+/** Any value of at most `maxLevels` levels. They are counted first, since later checks recurse. */
 const leveled = z.unknown().refine((value) => hasLevels(value, maxLevels), {
   error: `must have at most ${maxLevels} levels of objects and lists`,
   params: { code: "too_deep" },
   abort: true,
 });
 
-export const json: z.ZodType<Json> = leveled.pipe(z.json());
+/** Returns the path to the first part of a value that is no JSON, if there is one. */
+function pathToOther(value: unknown): PropertyKey[] | undefined {
+  if (value === null || typeof value === "string" || typeof value === "boolean") return undefined;
+  if (typeof value === "number") return Number.isFinite(value) ? undefined : [];
+  if (typeof value !== "object" || !(Array.isArray(value) || isPlain(value))) return [];
+  for (const key of Object.keys(value)) {
+    const path = key === "__proto__" ? [] : pathToOther(Reflect.get(value, key));
+    if (path !== undefined) return [Array.isArray(value) ? Number(key) : key, ...path];
+  }
+  return undefined;
+}
+
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || prototype === Object.prototype;
+}
+
+/** Copies a JSON value, so that its owner cannot change what was checked. */
+function copy(value: unknown): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.map(copy);
+  const copied: Record<string, unknown> = {};
+  for (const key of Object.keys(value)) copied[key] = copy(Reflect.get(value, key));
+  return copied;
+}
+
+/** Takes a third of the time of `z.json()`, which matters for a body of very short values. */
+const checked = leveled
+  .superRefine((value, context) => {
+    const path = pathToOther(value);
+    if (path === undefined) return;
+    context.addIssue({ code: "custom", message: "must be a JSON value", path, continue: false });
+  })
+  .overwrite(copy);
+
+export const json = checked as z.ZodType as z.ZodType<Json>;
 
 /** The maximum length of the input of an action as JSON, in characters. */
 export const maxInputCharacters = 16_384;
@@ -25,12 +60,12 @@ export const maxInputCharacters = 16_384;
 const tooLong = { error: `must have at most ${maxInputCharacters} characters as JSON` };
 
 /**
- * A JSON value for the input of an action or for a slot. What is clearly too long is refused first:
- * zod takes almost a second for 1 MiB of very short values.
+ * A JSON value for the input of an action or for a slot. What is clearly too long is refused first,
+ * whatever its values are.
  */
 export const actionInput: z.ZodType<Json> = leveled
   .refine((value) => roomAfter(value, maxInputCharacters) >= 0, { ...tooLong, abort: true })
-  .pipe(z.json())
+  .pipe(json)
   .refine(isShort, tooLong);
 
 /**

@@ -250,4 +250,25 @@ describe("the input of a playbook", () => {
     const pointer = "/steps/0/values/x";
     expect(errorsOf({ steps })).toEqual([expect.objectContaining({ pointer, code: "too_deep" })]);
   });
+
+  it.each([
+    [[1, { y: Infinity }], "/1/y"],
+    [{ y: [undefined] }, "/y/0"],
+    [{ y: new Date(0) }, "/y"],
+    [() => 1, ""],
+    [JSON.parse('{"__proto__":1}'), "/__proto__"],
+  ])("is rejected if a value is no JSON: %j", (x, place) => {
+    const steps = [{ id: "a", type: "set", values: { x } }];
+    const pointer = `/steps/0/values/x${place}`;
+    expect(errorsOf({ steps })).toEqual([expect.objectContaining({ pointer })]);
+  });
+
+  it("keeps its own copy of the values of its steps", () => {
+    const list = [{ y: 1 }];
+    const before = { name: "a", steps: [{ id: "a", type: "set", values: { x: { list } } }] };
+    const parsed = parse(createPlaybookSchema, before);
+    list[0] = { y: 2 };
+    list.push({ y: 3 });
+    expect(parsed.steps).toEqual([{ id: "a", type: "set", values: { x: { list: [{ y: 1 }] } } }]);
+  });
 });
