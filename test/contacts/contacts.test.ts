@@ -347,7 +347,7 @@ describe.each(lightStorages)("contacts on $name", ({ name: storage, open }) => {
     });
   });
 
-  it("lose expired observations, also in stored responses", async () => {
+  it.each(["expired", "removed"])("lose %s observations, also in stored responses", async (how) => {
     const { clock, started } = world();
     const port = open().connect();
     const one = await started(port);
@@ -355,15 +355,15 @@ describe.each(lightStorages)("contacts on $name", ({ name: storage, open }) => {
     const expires_at = new Date(clock.now() + 60_000).toISOString();
     await one.contacts.addObservation(id, { content: "likes kumquats", kind: "taste" });
     const brief = { content: "in a hurry", kind: "mood", expires_at };
-    await one.contacts.addObservation(id, brief, { idempotencyKey: "brief" });
+    const key = { idempotencyKey: "brief" };
+    const { id: observation_id } = await one.contacts.addObservation(id, brief, key);
     expect(await tablesWith(port, ["hurry"])).toEqual([
       "idempotency_keys: hurry",
       "observations: hurry",
     ]);
-    await clock.advance(1_200_000);
+    if (how === "removed") await one.contacts.removeObservation(id, observation_id);
+    else await clock.advance(1_200_000);
     expect(await tablesWith(port, ["hurry", "kumquats"])).toEqual(["observations: kumquats"]);
-    expect(await outcome(one.contacts.addObservation(id, brief, { idempotencyKey: "brief" }))).toBe(
-      "erased",
-    );
+    expect(await outcome(one.contacts.addObservation(id, brief, key))).toBe("erased");
   });
 });
