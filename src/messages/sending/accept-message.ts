@@ -166,10 +166,10 @@ function roleOf({ type }: Author, isForLater: boolean): "answers" | "neither" {
 }
 
 /** Arms the job that hands the message over. This transaction may do that, too. */
-async function queueMessage(tx: Tx, message: MessageRow): Promise<void> {
+function queueMessage(tx: Tx, message: MessageRow): Promise<void> {
   tx.prefetch(() => [{ index: throttleByAddress, key: [message.from] }]);
   rememberNextAttempt(tx, message);
-  await arm(tx, sendJob(message, tx.now));
+  return arm(tx, sendJob(message, tx.now));
 }
 
 /**
