@@ -22,16 +22,18 @@ function pathToOther(value: unknown): PropertyKey[] | undefined {
   if (value === null || typeof value === "string" || typeof value === "boolean") return undefined;
   if (typeof value === "number") return Number.isFinite(value) ? undefined : [];
   if (typeof value !== "object" || !(Array.isArray(value) || isPlain(value))) return [];
-  for (const key of Object.keys(value)) {
+  // The indexes of a list include its holes.
+  for (const key of Array.isArray(value) ? value.keys() : Object.keys(value)) {
     const path = key === "__proto__" ? [] : pathToOther(Reflect.get(value, key));
-    if (path !== undefined) return [Array.isArray(value) ? Number(key) : key, ...path];
+    if (path !== undefined) return [key, ...path];
   }
   return undefined;
 }
 
+/** Objects of another realm, such as those of a test runner, have an `Object.prototype` of its own. */
 function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === null || prototype === Object.prototype;
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
 /** Copies a JSON value, so that its owner cannot change what was checked. */

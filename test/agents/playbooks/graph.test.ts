@@ -1,3 +1,4 @@
+import { runInNewContext } from "node:vm";
 import { describe, expect, it } from "vitest";
 import { english } from "../../../adapters/language/index.ts";
 import {
@@ -256,11 +257,20 @@ describe("the input of a playbook", () => {
     [{ y: [undefined] }, "/y/0"],
     [{ y: new Date(0) }, "/y"],
     [() => 1, ""],
+    [Object.assign([], { length: 1 }), "/0"],
     [JSON.parse('{"__proto__":1}'), "/__proto__"],
   ])("is rejected if a value is no JSON: %j", (x, place) => {
     const steps = [{ id: "a", type: "set", values: { x } }];
     const pointer = `/steps/0/values/x${place}`;
     expect(errorsOf({ steps })).toEqual([expect.objectContaining({ pointer })]);
+  });
+
+  it("can have values of another realm", () => {
+    const x: unknown = runInNewContext("({ y: [{ z: 1 }] })");
+    const steps = [{ id: "a", type: "set", values: { x } }];
+    expect(parse(createPlaybookSchema, { name: "a", steps }).steps).toEqual([
+      { id: "a", type: "set", values: { x: { y: [{ z: 1 }] } } },
+    ]);
   });
 
   it("keeps its own copy of the values of its steps", () => {
