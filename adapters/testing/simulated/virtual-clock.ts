@@ -34,10 +34,11 @@ export interface VirtualClock extends Clock {
   advanceUntil(condition: () => boolean | Promise<boolean>, withinMs?: number): Promise<void>;
   /**
    * Runs `code` and advances the time, like `advance`, until the code has ended. Returns what it
-   * returned. For calls that wait for the clock, such as `clock.run(() => engine.stop())`. Once no
+   * returned. For calls that wait for the clock, such as `clock.run(() => engine.stop())`. While no
    * call of `sleep` is left, it waits for the code without a limit, because the code can wait for a
    * file or a socket.
-   * @throws Error when the code has not ended within `withinMs` (default one day)
+   * @throws Error when the code has not ended within `withinMs` (default one day), or when an earlier
+   *   call still advances the time
    * @throws TidingsError `invalid_option` when `withinMs` is not a number
    */
   run<T>(code: () => Promise<T>, withinMs?: number): Promise<T>;
@@ -105,11 +106,16 @@ export function virtualClock(start: Time = "2026-01-01T00:00:00.000Z"): VirtualC
       const end = (): void => {
         hasEnded = true;
       };
-      result.then(end, end);
-      const isInTime = (await timers.run(until, () => hasEnded)) || timers.next === undefined;
-      if (isInTime) return result;
-      const time = new Date(now()).toISOString();
-      throw new Error(`The code had not ended by ${time}, within ${withinMs} ms.`);
+      const ended = result.then(end, end);
+      while (!(await timers.run(until, () => hasEnded))) {
+        if (timers.next !== undefined) {
+          const time = new Date(now()).toISOString();
+          throw new Error(`The code had not ended by ${time}, within ${withinMs} ms.`);
+        }
+        // The code can wait for a file or a socket, and for the clock after that.
+        await Promise.race([ended, timers.nextCall()]);
+      }
+      return result;
     },
     settle,
     step(ms) {
@@ -137,6 +143,7 @@ class Timers {
   elapsed = 0;
   /** By due time, then by order of arrival. */
   readonly #queue: Timer[] = [];
+  readonly #onCall: (() => void)[] = [];
   #isRunning = false;
 
   get isEmpty(): boolean {
@@ -170,7 +177,13 @@ class Timers {
       const timer: Timer = { due: this.elapsed + ms, end };
       queue.splice(this.#countDueBy(timer.due), 0, timer);
       signal?.addEventListener("abort", end);
+      for (const resolveCall of this.#onCall.splice(0)) resolveCall();
     });
+  }
+
+  /** Resolves at the next call of `sleep`. */
+  nextCall(): Promise<void> {
+    return new Promise((resolve) => this.#onCall.push(resolve));
   }
 
   /** How many timers are due by a time. A binary search, since thousands can wait. */

@@ -237,7 +237,14 @@ test("time advances until code has ended, and no further", async () => {
   off.abort();
   await clock.advance(200);
   // The code waits for a file, and nothing waits for the clock.
-  expect((await clock.run(() => readFile("package.json", "utf8"))).length).toBeGreaterThan(0);
+  const reading = (): Promise<string> => readFile("package.json", "utf8");
+  expect((await clock.run(reading)).length).toBeGreaterThan(0);
+  const before = clock.now();
+  await clock.run(async () => {
+    await reading();
+    await clock.sleep(50);
+  });
+  expect(clock.now() - before).toBe(50);
 });
 
 test("concurrent advances of one clock are an error", async () => {
