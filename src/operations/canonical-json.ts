@@ -2,14 +2,14 @@
  * Writes canonical JSON (RFC 8785): members sorted by the UTF-16 code units of their names, no
  * white space, numbers and strings as `JSON.stringify` writes them. Undefined members are omitted.
  * The items of a batch may be no JSON, and are refused one by one, so they must not throw here, and
- * must not look like null: a bigint is written as text, and so is a number that is not finite, as
- * `JSON.parse` makes of `1e400`. A circle ends with "circular".
+ * must not look like JSON: a bigint, and a number that is not finite, as `JSON.parse` makes of
+ * `1e400`, have no quotation marks. A circle ends with `circular`.
  */
 export function canonicalJson(value: unknown, within: readonly object[] = []): string {
-  if (typeof value === "number" && !Number.isFinite(value)) return `"${value}"`;
-  if (typeof value === "bigint") return JSON.stringify(`${value}n`);
+  if (typeof value === "number") return String(value);
+  if (typeof value === "bigint") return `${value}n`;
   if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null";
-  if (within.includes(value)) return '"circular"';
+  if (within.includes(value)) return "circular";
   const inside = [...within, value];
   if (Array.isArray(value)) {
     return `[${value.map((each: unknown) => canonicalJson(each, inside)).join(",")}]`;

@@ -67,7 +67,7 @@ describe("the fingerprint of a request", () => {
   });
 
   it("differs for a number that JSON has no room for, which an item of a batch may be", () => {
-    const texts = ["1e400", "-1e400", "null", "0"];
+    const texts = ["1e400", "-1e400", '"Infinity"', "null", "0"];
     const inputs = texts.map((text): unknown =>
       JSON.parse(`{"messages":[{"ttl_seconds":${text}}]}`),
     );
