@@ -209,7 +209,8 @@ export class MessagingEngine<
    * take effect exactly once. The progress is stored under `name`. Engines that have a consumer of
    * the same name share its work and must use the same types.
    * @throws TidingsError `invalid_option` when the name is in use here or is not 1 to 100 letters,
-   *   digits, dots, dashes and underscores, or when `types` is empty or has an unknown type
+   *   digits, dots, dashes and underscores, or when `types` is empty or has an unknown type;
+   *   `shutting_down` after `stop`
    */
   consume<T extends EventType>(
     name: string,
@@ -217,6 +218,7 @@ export class MessagingEngine<
     handler: ConsumerHandler<T, Tx>,
     options: ConsumeOptions = {},
   ): Consumer<Event<T>> {
+    this.#lifecycle.refuseAfterStop();
     // The cast is safe: the reader passes only events of these types, and the storage gives its own
     // kind of handle.
     const consumer = this.#consumers.add({

@@ -84,9 +84,14 @@ export class Lifecycle {
     return this.#awaited.run(handler, { mayLeave: true });
   }
 
+  /** @throws TidingsError after `stop` */
+  refuseAfterStop(): void {
+    if (this.#stopping !== undefined) throw stopped();
+  }
+
   /** Starts the engine unless it is started. @throws TidingsError after `stop` */
   async start(): Promise<void> {
-    if (this.#stopping !== undefined) throw stopped();
+    this.refuseAfterStop();
     await this.#startUp.done();
   }
 

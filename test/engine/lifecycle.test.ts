@@ -9,6 +9,7 @@ import { accepted, busy, carrier, held } from "../support/engines/carrier.ts";
 import { stopped, world } from "../support/engines/world.ts";
 import { over } from "../support/over.ts";
 import { lightStorages } from "../support/storage/storages.ts";
+import { thrownBy } from "../support/thrown-by.ts";
 
 const hello = { to: "+15005550001", body: "Hello" };
 
@@ -66,12 +67,14 @@ describe.each(lightStorages)("the lifecycle of an engine on $name", ({ open }) =
     expect([line.starts, line.stops]).toEqual([1, 1]);
   });
 
-  it("can stop without a start, and rejects a later start", async () => {
+  it("can stop without a start, and rejects a later start or consumer", async () => {
     const { engine } = world();
     const line = carrier();
     const one = engine(open().connect(), { transports: [line] });
     await one.stop();
     await expect(one.start()).rejects.toMatchObject({ code: "shutting_down" });
+    const consuming = thrownBy(() => one.consume("late", ["message.sent"], () => {}));
+    expect(consuming).toMatchObject({ code: "shutting_down", retryable: false });
     expect([line.starts, line.stops]).toEqual([0, 0]);
   });
 
