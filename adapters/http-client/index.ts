@@ -154,9 +154,9 @@ function agents({ keepAlive }: { readonly keepAlive: boolean }): {
 }
 
 /**
- * Makes an agent close connections that are too old. (Data that an idle connection receives is
- * never taken for a response: Node closes the connection. Before 22.23 and 24.17, it drops the
- * data.)
+ * Makes an agent close connections that are too old. (Data that arrives on an idle connection is
+ * never taken for a response. Node closes the connection, and versions before 22.23 and 24.17 drop
+ * the data.)
  */
 function limitAge<A extends http.Agent>(agent: A): A {
   const since = new WeakMap<Duplex, number>();

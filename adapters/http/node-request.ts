@@ -102,21 +102,21 @@ export class NodeRequest implements ApiRequest {
 }
 
 /**
- * Whether a response is sent or its connection is gone. A response of `node:http2` cannot say it
- * itself, although its type is that of `node:http` here.
+ * Whether a response was sent, or its connection was closed. A response of `node:http2` has no
+ * `destroyed`, but its stream has.
  */
 export function isOver(response: ServerResponse | Http2ServerResponse): boolean {
   return "stream" in response ? response.stream.destroyed : response.destroyed;
 }
 
-/** Whether a client broke off a request of HTTP/2. Its body ends then, like a whole one. */
+/** Whether a client aborted a request of HTTP/2. Its body then ends as if it were complete. */
 function isBrokenOff(message: IncomingMessage | Http2ServerRequest): boolean {
   return "stream" in message && message.aborted;
 }
 
 /**
- * Returns the headers as HTTP/1.1 has them: the authority of an HTTP/2 request is its host (RFC
- * 9113, section 8.3.1).
+ * Returns the headers in the form of HTTP/1.1. The authority of an HTTP/2 request becomes the
+ * header `Host` (RFC 9113, section 8.3.1).
  */
 function headersOf(message: IncomingMessage | Http2ServerRequest): readonly string[] {
   const { rawHeaders } = message;

@@ -7,7 +7,7 @@ import { earlierResponsesSent, mustWait } from "./pipelining.ts";
 
 /**
  * Handles a request when the responses before it on its connection are sent, and writes the
- * response. Never rejects: a failure half-way breaks the response off.
+ * response. Never rejects: if the body fails, the response is broken off.
  */
 export async function respond(
   api: ApiHandler,
@@ -25,9 +25,9 @@ export async function respond(
 /** `INTERNAL_ERROR` (RFC 9113, section 7). */
 const internalError = 2;
 
-/** Ends a response half-way, so that the client does not take a part of it for all of it. */
+/** Aborts a response, so that the client does not take the part that was sent for all of it. */
 export function breakOff(response: ServerResponse | Http2ServerResponse): void {
-  // To destroy a stream of HTTP/2 without an error looks like its end to some clients.
+  // Some clients take an HTTP/2 stream that is destroyed without an error for a complete response.
   if ("stream" in response) response.stream.close(internalError);
   else response.destroy();
 }

@@ -25,7 +25,8 @@ export function nodeHandler(
   const strip = stripBasePath(options);
   const { basePath = "" } = options;
   return (anyMessage, anyResponse) => {
-    // The compatibility API of `node:http2` has what the handler uses, except where it says so.
+    // The compatibility API of `node:http2` has all that the handler uses, except where the handler
+    // looks for the `stream` of a request or a response.
     const [message, response] = [anyMessage as IncomingMessage, anyResponse as ServerResponse];
     const url = originForm(message.url);
     const request = new NodeRequest(message, response, {

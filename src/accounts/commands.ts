@@ -6,7 +6,7 @@ import { accountById, accounts, type AccountRow } from "./rows.ts";
 import { accountResource } from "./show.ts";
 import {
   createAccountSchema,
-  engineSettings,
+  noOwnSettings,
   standardPlan,
   updateAccountSchema,
   type Account,
@@ -27,7 +27,7 @@ export const createAccount: Command<CreateAccount, CreatedAccount> = {
     const unscopedTx = unscoped(tx);
     const id = tx.drawId("acct");
     const { requests_per_second } = plan;
-    const settings = { ...engineSettings, ...definedFields(given) };
+    const settings = { ...noOwnSettings, ...definedFields(given) };
     const account = insertAccount(
       unscopedTx,
       { id, name, plan: plan.name, requests_per_second, time_zone, ...settings },
@@ -40,7 +40,7 @@ export const createAccount: Command<CreateAccount, CreatedAccount> = {
   onReplay: ({ account, key }) => ({ account, key: { ...key, secret: null } }),
 };
 
-/** Changes the fields of an account that are given. */
+/** Changes the given fields of an account. */
 export const updateAccount: Command<UpdateAccount & ById, Account> = {
   kind: "command",
   name: "accounts.update",

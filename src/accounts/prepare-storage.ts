@@ -3,7 +3,7 @@ import type { Services } from "../operations/index.ts";
 import type { UnscopedTx } from "../store/index.ts";
 import { insertAccount } from "./commands.ts";
 import { accountById, settingByName, settings } from "./rows.ts";
-import { engineSettings, standardPlan } from "./types.ts";
+import { noOwnSettings, standardPlan } from "./types.ts";
 
 /** The account of a host application that has a single tenant. */
 export const defaultAccountId: AccountId = "acct_00000000000000000000000000";
@@ -28,7 +28,7 @@ export async function prepareStorage(
         plan,
         requests_per_second,
         time_zone: null,
-        ...engineSettings,
+        ...noOwnSettings,
       },
       services,
     );

@@ -26,7 +26,7 @@ export const accounts = collection("accounts", {
   requests_per_second: integer(),
   /** Null means that the engine option `timeZone` applies. */
   time_zone: nullable(text()),
-  /** Null in one of these means that the engine option of this name applies. */
+  /** If one of these is null, the engine option of the same name applies. */
   opt_out_text: nullable(text()),
   opt_in_text: nullable(text()),
   help_text: nullable(text()),

@@ -54,10 +54,7 @@ export const accountLimitsSchema = z
   })
   .meta({ id: "AccountLimits" });
 
-/**
- * What an account can have in place of options of the engine. Null means that the option of the
- * engine applies.
- */
+/** The account's own values for options of the engine. Null means that the option applies. */
 export interface AccountSettings {
   /**
    * The text of the message that confirms an opt-out, up to 1,600 characters. Null means the engine
@@ -79,15 +76,15 @@ export interface AccountSettings {
   readonly quiet_hours: QuietHours | null;
 }
 
-/** The settings of an account that only uses the engine's options. */
-export const engineSettings: AccountSettings = {
+/** The settings of an account that has no values of its own. */
+export const noOwnSettings: AccountSettings = {
   opt_out_text: null,
   opt_in_text: null,
   help_text: null,
   quiet_hours: null,
 };
 
-/** The settings that an input names. */
+/** The settings that an input changes. */
 type SettingsInput = {
   readonly [Name in keyof AccountSettings]?: AccountSettings[Name] | undefined;
 };

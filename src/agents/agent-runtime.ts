@@ -13,6 +13,6 @@ export interface AgentSettings {
 export interface AgentRuntime extends Runtime {
   /** Undefined if the engine has no option `agents`. */
   readonly agents: AgentSettings | undefined;
-  /** Returns the handle of an account, which actions get. */
+  /** Returns the handle that an action gets. */
   readonly accountOf: AccountOf;
 }

@@ -17,14 +17,14 @@ const leveled = z.unknown().refine((value) => hasLevels(value, maxLevels), {
   abort: true,
 });
 
-/** Returns the path to the first part of a value that is no JSON, if there is one. */
-function pathToOther(value: unknown): PropertyKey[] | undefined {
+/** Returns the path to the first part of a value that is not JSON. Undefined if all of it is. */
+function pathToNonJson(value: unknown): PropertyKey[] | undefined {
   if (value === null || typeof value === "string" || typeof value === "boolean") return undefined;
   if (typeof value === "number") return Number.isFinite(value) ? undefined : [];
   if (typeof value !== "object" || !(Array.isArray(value) || isPlain(value))) return [];
   // The indexes of a list include its holes.
   for (const key of Array.isArray(value) ? value.keys() : Object.keys(value)) {
-    const path = key === "__proto__" ? [] : pathToOther(Reflect.get(value, key));
+    const path = key === "__proto__" ? [] : pathToNonJson(Reflect.get(value, key));
     if (path !== undefined) return [key, ...path];
   }
   return undefined;
@@ -48,7 +48,7 @@ function copy(value: unknown): unknown {
 /** Takes a third of the time of `z.json()`, which matters for a body of very short values. */
 const checked = leveled
   .superRefine((value, context) => {
-    const path = pathToOther(value);
+    const path = pathToNonJson(value);
     if (path === undefined) return;
     context.addIssue({ code: "custom", message: "must be a JSON value", path, continue: false });
   })
@@ -62,8 +62,8 @@ export const maxInputCharacters = 16_384;
 const tooLong = { error: `must have at most ${maxInputCharacters} characters as JSON` };
 
 /**
- * A JSON value for the input of an action or for a slot. What is clearly too long is refused first,
- * whatever its values are.
+ * A JSON value for the input of an action or for a slot. A value that is clearly too long is
+ * refused before its parts are checked.
  */
 export const actionInput: z.ZodType<Json> = leveled
   .refine((value) => roomAfter(value, maxInputCharacters) >= 0, { ...tooLong, abort: true })

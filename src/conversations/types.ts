@@ -66,7 +66,7 @@ export interface LastMessage {
   readonly status: MessageStatus;
   /** The first 140 characters of the text. Empty in events. */
   readonly preview: string;
-  /** When the message is due, if it was scheduled or a policy deferred it. Otherwise null. */
+  /** When the message is or was due, if it was scheduled or deferred by a policy. Else null. */
   readonly send_at: string | null;
   /** When the message was created. */
   readonly created_at: string;

@@ -213,8 +213,9 @@ async function writeWake(tx: Tx, conversation: ConversationRow): Promise<void> {
 
 /**
  * An active conversation holds the time of its last message, so that a message does not write the
- * contact. When it closes, the contact takes over that time. A merge moves a closed conversation
- * after the contact, and a scheduled message may be sent in it before that.
+ * contact. When it closes, the contact takes over that time. A merge moves closed conversations
+ * later than the contact's data. A scheduled message may be sent in one of them before that, so the
+ * survivor gets the time.
  */
 async function updateContactTime(
   tx: Tx,

@@ -42,7 +42,7 @@ export const reference = z
   .max(200)
   .refine(isStorable, { error: "must not contain NUL or half a surrogate pair" });
 
-/** The id in a filter. One that does not exist matches nothing. One of another kind is wrong. */
+/** The id in a filter. An id of another kind is refused. An id that does not exist is not. */
 export const filterById = (noun: "contact" | "conversation"): z.ZodType<string> =>
   reference.refine((id) => wrongKind(noun, id) === undefined, {
     error: ({ input }) => wrongKind(noun, String(input)),

@@ -168,8 +168,8 @@ export function handOver(state: MessageState, now: number): HandOver {
 const minDeferralMs = 1_000;
 
 /**
- * Deferrals move a message's expiry to at most this long after its creation, or after the last
- * change of its time, in milliseconds. A policy of the host application could otherwise defer a
+ * Deferrals move a message's expiry to at most this long after its creation, or after an edit last
+ * changed its `send_at`, in milliseconds. A policy of the host application could otherwise defer a
  * message forever.
  */
 const maxWaitMs = 2 * maxScheduleAheadMs;

@@ -1,9 +1,10 @@
 /**
  * Writes canonical JSON (RFC 8785): members sorted by the UTF-16 code units of their names, no
  * white space, numbers and strings as `JSON.stringify` writes them. Undefined members are omitted.
- * The items of a batch may be no JSON, and are refused one by one, so they must not throw here, and
- * must not look like JSON: a bigint, and a number that is not finite, as `JSON.parse` makes of
- * `1e400`, have no quotation marks. A circle ends with `circular`.
+ * An item of a batch may have values that are not JSON. Each such item is refused by itself, so it
+ * must not throw here, and must not look like another item. So a bigint, a number that is not
+ * finite (`JSON.parse` returns Infinity for `1e400`) and a circle are written as words without
+ * quotation marks.
  */
 export function canonicalJson(value: unknown, within: readonly object[] = []): string {
   if (typeof value === "number") return String(value);

@@ -74,8 +74,8 @@ export interface SchemaPathSegment {
 }
 
 /**
- * What the engine tells an action about a call. Higher modules know `Account`, the type of the
- * account's handle.
+ * What the engine tells an action about a call. `Account` is the type of the account's handle,
+ * which only higher modules know.
  */
 export interface CallContext<Account = object> {
   /** The same for every attempt of this call, for example after a crash or a lost response. */
@@ -83,9 +83,9 @@ export interface CallContext<Account = object> {
   /** The account and the mode of the conversation. */
   readonly scope: Scope;
   /**
-   * The handle of the conversation's account in the conversation's mode. Call the engine through
-   * it, since an action is called for the conversations of all accounts: `engine.messages` would
-   * send from the default account.
+   * The handle of the conversation's account in the conversation's mode. Use it to call the engine,
+   * because an action is called for the conversations of all accounts. `engine.messages` sends from
+   * the default account.
    */
   readonly account: Account;
   /** The contact of the conversation. The engine sets it; the model cannot choose it. */

@@ -230,8 +230,8 @@ export interface ModelAnswer {
    */
   readonly confidence?: number | undefined;
   /**
-   * One of the `intents` of the turn. An answer without `text` and `calls` starts the playbook that
-   * has the intent.
+   * One of the `intents` of the turn. If the answer has no `text`, `calls` and `playbook_id`, it
+   * starts the playbook that has the intent.
    */
   readonly intent?: string | undefined;
   /** The playbook to start instead of answering. Ignored if the turn does not offer it. */

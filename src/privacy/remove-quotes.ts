@@ -60,7 +60,7 @@ function isQuoting(run: RunRow, message: MessageRow): boolean {
 /**
  * Returns the contacts that may have observations and events from a message: those that were merged
  * into the survivor, and the survivor last. While a merge moves a history, the message and its
- * observations can belong to different ones. Events always stay with the contact that they had.
+ * observations can belong to different contacts. Events stay with the contact that they had.
  */
 export async function ownersOf(tx: Tx, { contact_id }: MessageRow): Promise<readonly ContactRow[]> {
   // Held: a merge that changes which contact is the survivor writes these rows.

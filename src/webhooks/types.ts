@@ -55,9 +55,9 @@ export interface Webhook {
    */
   readonly disabled_reason: string | null;
   /**
-   * When the first of the automatic attempts failed that have failed since the last success. Null
-   * if the last automatic attempt succeeded, or there was none since the webhook was enabled or got
-   * its URL.
+   * The time of the first automatic attempt that failed since the last success. Null if the last
+   * automatic attempt succeeded, or if there was none since the webhook was created, was enabled or
+   * got its URL.
    */
   readonly failing_since: string | null;
   /**

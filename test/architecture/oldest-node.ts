@@ -16,9 +16,9 @@ const globalsOf24 =
   /^(?:AsyncDisposableStack|CloseEvent|DisposableStack|Float16Array|SuppressedError|URLPattern)$/;
 
 /**
- * Returns what the product uses of Node's API that a version of the line 22 lacks, each as `file
- * name`. The declarations of Node tell it. `@since v24.0.0, v22.16.0` names the first version that
- * has a name, and the version of an older line that got it later.
+ * Returns the names of Node's API that the product uses and a version of Node 22 lacks, each as
+ * `file name`. The declarations of Node have the versions: `@since v24.0.0, v22.16.0` means that
+ * Node 24.0.0 was the first to have the name, and that Node 22.16.0 got it later.
  */
 export function newerThan(oldest: Version, project: Project): string[] {
   const { program, checker } = project;
@@ -40,14 +40,14 @@ export function newerThan(oldest: Version, project: Project): string[] {
   return [...findings].toSorted();
 }
 
-/** Whether a version has what came with one of others: `v24.0.0, v22.16.0`. */
+/** Whether a version has what came with these versions: `v24.0.0, v22.16.0`. */
 function hasAny([major, minor]: Version, others: string): boolean {
   return [...others.matchAll(/v(\d+)\.(\d+)/g)].some(
     ([, a, b]) => Number(a) < major || (Number(a) === major && Number(b) <= minor),
   );
 }
 
-/** What a file names, with the fields of the objects that it passes on or takes apart. */
+/** The symbols that a file uses, with the fields of object literals and of destructured objects. */
 function symbolsIn(source: SourceFile, { checker }: Project): Set<Symbol> {
   const names: Node[] = [];
   const symbols = new Set<Symbol>();

@@ -7,8 +7,8 @@ import type { World } from "./world.ts";
 export class HostPolicy {
   readonly #world: World;
   /**
-   * When a message was allowed, by engine and message. Only the time tells which evaluation a
-   * transaction has used: an engine may run two at once, and throw one of them away.
+   * The times at which a message was allowed, by engine and message. An engine may evaluate the
+   * policy twice at once and throw one result away, so only the time tells which one it has used.
    */
   readonly #allowedAt = new Map<string, Set<number>>();
 

@@ -33,11 +33,11 @@ export interface VirtualClock extends Clock {
    */
   advanceUntil(condition: () => boolean | Promise<boolean>, withinMs?: number): Promise<void>;
   /**
-   * Runs `code` and advances the time, like `advance`, until the code has ended. Returns what it
-   * returned. For calls that wait for the clock, such as `clock.run(() => engine.stop())`. While no
-   * call of `sleep` is left, it waits for the code without a limit, because the code can wait for a
-   * file or a socket.
-   * @throws Error when the code has not ended within `withinMs` (default one day), or when an earlier
+   * Calls `code`, advances the time until the call has ended, and returns its result. Use it for
+   * calls that wait for the clock, such as `clock.run(() => engine.stop())`. When nothing waits for
+   * the clock any more, it waits for the call without a limit, because the call may wait for a file
+   * or a socket.
+   * @throws Error when the call has not ended within `withinMs` (default one day), or when an earlier
    *   call still advances the time
    * @throws TidingsError `invalid_option` when `withinMs` is not a number
    */

@@ -21,8 +21,8 @@ export interface PlaybookTriggerInput {
    */
   readonly keywords?: readonly string[] | undefined;
   /**
-   * Names of intents that start the playbook when the model recognizes them and says nothing else:
-   * up to 20, of up to 64 characters.
+   * Names of intents, up to 20, of up to 64 characters. The playbook starts when an answer of the
+   * model has one of them as `intent`, and no `text` and no `calls`.
    */
   readonly intents?: readonly string[] | undefined;
   /** Describes to the model when to start the playbook. At most 500 characters. */

@@ -195,8 +195,8 @@ function described(schema: JsonSchema, io: Io, describe: Describe): object {
 
 /**
  * Client generators treat a field with a default as always present, and would require it in
- * requests. The description states the default instead. A response has the field's value, and a
- * default would stand for one that was removed.
+ * requests. The description states the default instead. In responses
+ * there is no default: a field that is absent was removed.
  */
 function withDefault({ default: value, ...field }: DescribedField, io: Io): object {
   if (value === undefined || io === "output") return field;

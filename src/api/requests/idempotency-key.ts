@@ -32,7 +32,7 @@ export function idempotencyKey(header: string | undefined, field: unknown): stri
   );
 }
 
-/** Splits a body into the field of the key and the rest, which it copies only if there is a key. */
+/** Splits a body into the key and the other fields. Copies these only if there is a key. */
 export function withoutKey(body: Fields): { readonly field: unknown; readonly body: Fields } {
   if (!Object.hasOwn(body, idempotencyField)) return { field: undefined, body };
   const { [idempotencyField]: field, ...others } = body;

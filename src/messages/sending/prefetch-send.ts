@@ -1,7 +1,7 @@
 /**
- * Lets a send read in one round trip what it needs. Some keys are in other rows. For these, the
- * process remembers what its last sends have used, to the recipient and on the channel. Nothing of
- * this changes what a send does.
+ * Lets a send read all that it needs in one round trip. Some of the keys are in rows that it must
+ * read first. So the process remembers the keys that its last send to the recipient, or on the
+ * channel, has used. This changes only the round trips, and no result of a send.
  */
 import {
   addressHash,
@@ -26,7 +26,7 @@ import { outbox } from "../rows.ts";
 import { channelOf } from "../rules.ts";
 import type { Correspondence } from "./accept-message.ts";
 
-/** Prefetches what a send reads, as far as its input and the last sends tell. */
+/** Prefetches what a send reads, as far as its input and the last sends have the keys. */
 export function prefetchSend(tx: Tx, input: SendMessage, { secret }: Services): void {
   const { from, to } = input;
   const channel = channelOf(input);

@@ -95,8 +95,8 @@ export interface Tx {
   /** The account and mode whose rows the transaction reads and writes. */
   readonly scope: Scope;
   /**
-   * Draws an id for a new row. A run that is repeated draws new ones. No stored row has the id, so
-   * reads of this transaction whose key contains it do not read the storage.
+   * Draws an id for a new row. If the command runs again, it draws new ids. No stored row has the
+   * id. So if the key of a read contains it, the read does not ask the storage.
    */
   drawId<P extends string>(prefix: P): Id<P>;
 

@@ -92,8 +92,8 @@ export function isClient(value: unknown): value is PostgresClient {
 }
 
 /**
- * Whether a value has the shape of a pool. A `Client` of `pg` has `connect` too. Only a client
- * escapes identifiers.
+ * Whether a value has the shape of a pool. A `Client` of `pg` also has `connect`, but only a client
+ * has `escapeIdentifier`.
  */
 export function isPool(value: unknown): boolean {
   return hasMethods(value, "connect") && !hasMethods(value, "escapeIdentifier");

@@ -73,10 +73,10 @@ export class HostGroups {
         `expected a client of the database with an open transaction, got ${describe(handle)}`,
       );
     }
-    // Each statement of a pool can run on another connection.
+    // A pool may run each statement on another connection.
     if (isPool(handle)) {
       throw invalidHandle(
-        "expected a client with an open transaction, got a pool: take a client with pool.connect()",
+        "expected a client with an open transaction, got a pool: get a client with pool.connect()",
       );
     }
     const status = transactionStatus(handle);

@@ -35,8 +35,8 @@ export class EngineTransactions {
     files.verify();
     const release = await lock.acquire();
     try {
-      // The statements do not yield. Without this, transactions that follow one another would keep
-      // the process from all other work, and other processes from the file's lock.
+      // Statements run synchronously. Without this pause, transactions that follow one another
+      // would block all other work of the process, and keep the file's lock from other processes.
       await setImmediate();
       const handle = await this.#getHandle();
       const begin = (): void => {

@@ -77,7 +77,7 @@ function* applyAnswer(
   return endWithReply(facts, answer);
 }
 
-/** Returns the playbook that an answer names, or that its intent starts if it says nothing else. */
+/** Returns the playbook that an answer names. If it has nothing but an intent, the intent's one. */
 function playbookOf(
   { playbooks }: TurnFacts,
   { playbook_id, intent, text, calls }: ModelAnswer,

@@ -90,8 +90,8 @@ function playRequested(
 
 /**
  * Continues after a decision about an action. A playbook repeats its step, and a model gets the
- * outcome. An approved action runs even if the agent no longer lists it, or if its playbook has
- * ended in the meantime: at the latest at the end of the turn.
+ * outcome. An approved action runs by the end of the turn, even if the agent no longer lists it, or
+ * if its playbook has ended in the meantime.
  */
 function* resume(facts: TurnFacts): TurnMoves<Stage> {
   if (facts.isAwaited) return playOn(facts.session.frames, null);

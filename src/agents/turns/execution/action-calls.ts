@@ -111,17 +111,18 @@ export class ActionCalls {
   }
 
   /**
-   * The calls that are made even if nothing asks for them again: those that a person has approved,
-   * and those that an earlier turn of the run left under way when its engine stopped.
+   * The calls that are made even if neither the model nor the playbook asks for them again: those
+   * that a person has approved, and those that an earlier turn of the run had begun when its engine
+   * stopped.
    */
   get unsettled(): readonly ActionCall[] {
     return this.#all.filter(({ status }) => status === "approved" || status === "pending");
   }
 
   /**
-   * Makes such a call under its key, or records that its outcome is unknown. Undefined in the same
-   * cases as for `make`. A call that was under way does not count as used, because the model or the
-   * playbook repeats it.
+   * Makes one of the `unsettled` calls with its key, or records that its outcome is unknown.
+   * Returns undefined in the same cases as `make`. A call that was under way does not count as
+   * used, because the model or the playbook repeats it.
    */
   async settle(earlier: ActionCall): Promise<ActionCall | undefined> {
     if (earlier.status === "approved") this.#used.add(earlier.id);

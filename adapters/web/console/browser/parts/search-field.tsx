@@ -4,7 +4,7 @@ import { t } from "../texts.ts";
 
 const search = "#main input[type=search]" as "input";
 
-/** The search or the filter of a page. The key `/` leads to it. */
+/** The field for the search or the filter of a page. The key `/` moves the focus to it. */
 export function SearchField(props: Omit<Parameters<typeof TextField>[0], "type">): JSX.Element {
   useShortcuts(t("pages"), [
     { key: "/", label: t("keyFilter"), run: () => document.querySelector(search)?.focus() },

@@ -24,7 +24,7 @@ import { WebhookStatus } from "./states.tsx";
 import { WebhookForm } from "./webhook-form.tsx";
 import { WebhookPage } from "./webhook.tsx";
 
-/** Each event may have deliveries, which can fail. */
+/** The list is read again at most this often, in milliseconds: each event may change a webhook. */
 const refreshDelayMs = 2000;
 
 /** The endpoints, one of them, or one of its deliveries. */

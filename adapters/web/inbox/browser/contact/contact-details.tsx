@@ -22,7 +22,7 @@ interface DetailsProps {
   readonly labelShortcut: string;
 }
 
-/** A value with its name, and what stands below it. */
+/** A name, its value, and a note that is shown below the value. */
 type Fact = readonly [name: string, value: unknown, note?: string | undefined];
 
 /** The contact's data and attributes, to read and to edit. */

@@ -34,7 +34,7 @@ interface ContactOfProps {
 
 function ContactOf({ id, conversationId }: ContactOfProps): JSX.Element {
   const contact = useContactResource(id, (signal) => contacts.fetch(id, signal));
-  // The page may know it from before.
+  // The contact may have been loaded before. It is then shown while it is read again.
   const row = contacts.row(id);
   const change = (next: Person): void => {
     contacts.put(next);

@@ -38,7 +38,7 @@ export function Section({ title, action, children }: SectionProps): JSX.Element 
 
 interface LoadedProps<Data> {
   readonly of: Resource<Data>;
-  /** The height that the content has for most contacts. What stands below seldom moves then. */
+  /** The height of the content for most contacts. The parts below it then seldom move. */
   readonly height: string;
   readonly children: (data: Data) => ComponentChildren;
 }

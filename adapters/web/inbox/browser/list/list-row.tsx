@@ -4,12 +4,12 @@ import { now } from "../state/now.ts";
 
 interface ListRowProps {
   readonly class: string;
-  /** The place of what the row opens. */
+  /** The path of the page that the row opens. */
   readonly path: readonly string[];
   readonly name: string;
   readonly contactId: string;
   readonly at: string;
-  /** What the tooltip of the time says. */
+  /** The tooltip of the time. */
   readonly tip: string;
   readonly isActive: boolean;
   readonly tabIndex: 0 | -1;

@@ -78,9 +78,9 @@ export function List<Row extends { readonly id: string }, Query>(
 const modifiers: ReadonlySet<string> = new Set(["Alt", "Control", "Meta", "Shift"]);
 
 /**
- * Calls `hold` with true while the mouse is over the list, or while a finger touches it, and with
- * false afterwards. A mouse that rests there while its person uses the keyboard does not count.
- * Returns a function that ends this.
+ * Calls `hold` with true when the mouse moves over the list or a finger touches it. Calls it with
+ * false when the mouse or the finger leaves, or when the person presses a key, because the mouse
+ * may rest there meanwhile. Returns a function that removes the listeners.
  */
 function holdWhilePointing(box: HTMLElement | null, hold: (isHeld: boolean) => void): () => void {
   if (box === null) return () => {};

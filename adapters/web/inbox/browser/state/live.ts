@@ -183,8 +183,8 @@ function onContactEvent(event: Event): void {
 
 /**
  * Shows the new status of a last message. If the change does not begin at the status that is shown,
- * the conversation was read after it, or a change was missed. Then it is read again, and also if a
- * policy defers the message, since the event does not say until when.
+ * the conversation was read after it, or a change was missed. Then the conversation is read again.
+ * It is also read again if a policy defers the message: the event does not have the new time.
  */
 function showStatus(
   conversationId: string,

@@ -40,7 +40,7 @@ export function notify(message: {
     const shown = new Notification(message.name, options);
     shown.addEventListener("click", () => {
       window.focus();
-      // As a link does, so that a dialog asks before it discards what the person entered.
+      // The page treats this like a click on a link: a dialog with entries asks before it closes.
       location.hash = linkTo(["all", message.id]);
       shown.close();
     });
