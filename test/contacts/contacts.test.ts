@@ -316,7 +316,7 @@ describe.each(lightStorages)("contacts on $name", ({ name: storage, open }) => {
     expect(await outcome(contacts.removeObservation(id, noticed.id))).toBe("not_found");
   });
 
-  it("have observations with evidence, which only their own messages are", async () => {
+  it("take only their own messages and conversations as evidence of an observation", async () => {
     const { contacts, sandbox } = world().engine(open().connect());
     const { id, contact_id, conversation_id } = await sandbox.inbound({ from: ann, body: "Tea!" });
     const observation = { content: "likes tea", kind: "taste" };

@@ -33,7 +33,7 @@ it("a method that takes an id ignores what a caller of `map` adds", async () => 
 });
 
 it.each(storages)(
-  "a loop over a list leaves the process time for other work on $name",
+  "a loop over a list lets other work of the process run on $name",
   async ({ open }) => {
     const engine = world().engine(open().connect());
     for (const name of ["Ann", "Ben", "Cem", "Dora"]) await engine.contacts.create({ name });

@@ -66,7 +66,7 @@ describe("the fingerprint of a request", () => {
     );
   });
 
-  it("differs for a number that JSON has no room for, which an item of a batch may be", () => {
+  it("differs for a number that is not finite, as in an item of a batch", () => {
     const texts = ["1e400", "-1e400", '"Infinity"', "null", "0"];
     const inputs = texts.map((text): unknown =>
       JSON.parse(`{"messages":[{"ttl_seconds":${text}}]}`),

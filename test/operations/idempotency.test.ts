@@ -168,7 +168,7 @@ describe.each(lightStorages)("idempotency keys on $name", ({ name, open }) => {
     expect(reads).toBeGreaterThan(1);
   });
 
-  it("are not used up by an engine that lacks an option", async () => {
+  it("stay unused if the engine lacks an option that the command needs", async () => {
     const { clock, engine } = world();
     const storage = open().connect();
     const input = { url: "https://hooks.example.com/", events: ["*" as const] };

@@ -122,7 +122,7 @@ describe.each(storages)("a merge on $name", (place) => {
     });
   });
 
-  it("gives what its preview showed, and a preview after it closes nothing more", async () => {
+  it("has the result that its preview showed, and a later preview closes nothing", async () => {
     const { one, survivor, other, second } = await annAndBob(place);
     const { contacts } = one;
     const preview = await contacts.previewMerge(survivor.id, other.id);

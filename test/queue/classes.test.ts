@@ -64,7 +64,7 @@ describe("the turns of classes", () => {
     );
   });
 
-  it("come to each class that waits within 24 jobs that are taken at once", () => {
+  it("give each waiting class at least one of 24 jobs that are taken at once", () => {
     fc.assert(
       fc.property(fc.nat(100), (turn) => {
         const jobs = (name: JobClass) => Array.from({ length: 24 }, () => ({ name }));

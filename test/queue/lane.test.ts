@@ -146,7 +146,7 @@ describe("a lane", () => {
     );
   });
 
-  it("of a kind that only a newer version has is read, without its fields", () => {
+  it("of a kind that only a newer version has can be read, without its fields", () => {
     expect(decodeLane("translate/slow/acct_1")).toEqual({ kind: "translate", slow: true });
   });
 

@@ -61,7 +61,7 @@ it("the error in a mode without senders names the mode, since the other mode may
   });
 });
 
-it("a preview offers up to 50 senders that can send, also behind many whose transport is missing", async () => {
+it("a preview offers up to 50 usable senders, even if many before them have no transport", async () => {
   const { engine } = world();
   const storage = memory();
   const acme = engine(storage, { transports: [carrier({ name: "acme" })] });

@@ -266,7 +266,7 @@ test("what is typed on a phone is there again after a look at another page", asy
   expect(await field.inputValue()).toBe("Are you open tomor");
 });
 
-test("the key of the search leads to it, and stays the browser's on a page without one", async ({
+test("the key of the search moves the focus to it, and a page without a search leaves the key to the browser", async ({
   skip,
 }) => {
   const { url, page } = await openConsole(skip);

@@ -36,7 +36,7 @@ test("the hour after midnight is 0", () => {
   expect(timeOfDay(new Date(2026, 2, 2, 14, 5, 9))).toBe("14:05:09");
 });
 
-test("the time in another zone has its weekday, and a zone that is not known has none", () => {
+test("the time in another time zone has the weekday, and there is none in an unknown time zone", () => {
   const at = Date.UTC(2026, 2, 2, 20, 5);
   expect(timeIn("Asia/Tokyo", at)).toMatch(/^Tue,? 0?5:05/);
   expect(timeIn("America/Los_Angeles", at)).toMatch(/^Mon,? 12:05/);

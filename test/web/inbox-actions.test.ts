@@ -414,7 +414,7 @@ longTest(
   },
 );
 
-test("the button of a picker closes it, another one changes it, and it opens below them", async ({
+test("a click on its button closes a picker, another button opens another picker, and each opens below the buttons", async ({
   skip,
 }) => {
   const { page, faults } = await openConversation(skip);

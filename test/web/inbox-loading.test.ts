@@ -219,7 +219,7 @@ longTest("a thread has all notes of a conversation, however many there are", asy
   expect(faults).toEqual([]);
 });
 
-test("the parts of a contact stay where they are when what they show arrives", async ({ skip }) => {
+test("the parts of a contact stay in place when their content arrives", async ({ skip }) => {
   const { shop, url, page } = await openInbox(skip);
   const { conversation_id: id } = await inboundText(shop);
   const held = await holdAnswers(page, /v1\/contacts\/[^/]+\/[a-z]+/);
@@ -239,7 +239,7 @@ test("the parts of a contact stay where they are when what they show arrives", a
   expect(await places()).toEqual(before);
 });
 
-test("a contact that was shown before is there at once when it is opened again", async ({
+test("a contact that was shown before is shown at once when it is opened again", async ({
   skip,
 }) => {
   const { shop, url, page } = await openInbox(skip);

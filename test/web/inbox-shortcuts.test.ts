@@ -316,7 +316,7 @@ const openAndPress = (open: string, key: string): string => `(async () => {
   press(${JSON.stringify(key)});
 })()`;
 
-test("the list follows while a person uses the keyboard, and stands still once the mouse moves", async ({
+test("the list shows changes while a person uses the keyboard, and holds them back once the mouse moves", async ({
   skip,
 }) => {
   const { shop, page, url, faults } = await openInbox(skip);

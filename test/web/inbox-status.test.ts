@@ -239,9 +239,7 @@ test("the list goes on where the browser grants notifications and then shows non
   expect(faults).toEqual([]);
 });
 
-test("a notification leads to its conversation, unless a dialog has what a person entered", async ({
-  skip,
-}) => {
+test("a notification opens its conversation, unless a dialog has entries", async ({ skip }) => {
   const { shop, url, page, faults } = await inbox(skip);
   const [from, other] = ["+14155550100", "+14155550101"];
   const { conversation_id: open } = await shop.sandbox.inbound({ from, body: "Hello?" });

@@ -106,7 +106,7 @@ describe.each(lightStorages)("a visitor's history on $name", ({ open }) => {
     expect(await bodiesOf(one, id)).toEqual(["scheduled", "sent"]);
   });
 
-  it("shows to each browser of a merged contact what reached another, whatever its status", async () => {
+  it("shows to each browser of a merged contact the messages that reached another one, whatever their status", async () => {
     const { one, session, tell } = await begun(open);
     for (const status of ["sent", "delivered", "read"] as const) {
       const message_id = await tell(status);

@@ -336,7 +336,7 @@ describe.each(storages)("a mailbox on $name", ({ name, open }) => {
   );
 });
 
-it("a message that a merge overtakes reaches the browsers of both contacts", async () => {
+it("a message that is on its way during a merge reaches the browsers of both contacts", async () => {
   const storage = memory();
   const { clock, engine, started } = world();
   const other = engine(storage);

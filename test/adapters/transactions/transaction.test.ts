@@ -76,7 +76,7 @@ describe.each(hosts)("engine.transaction on $name", ({ name, open }) => {
     expect((await one.messages.get(id)).status).toBe("sent");
   });
 
-  it("leaves the process time for other work, one after the other and if many wait", async () => {
+  it("lets other work of the process run, between sequential transactions and while many wait", async () => {
     const { one } = await opened();
     let turns = 0;
     const turn = (): void => {

@@ -178,7 +178,7 @@ describe("Twilio's", () => {
     });
     const unknown = { outcome: "unknown" };
 
-    test("finds what was created from 5 s before the attempt to 60 s after it", async () => {
+    test("considers the messages created from 5 s before the attempt to 60 s after it", async () => {
       expect(await find([])).toEqual(named());
       expect(await find([row(3, 70), row(2, 1), row(1, -10)])).toMatchObject(named(2));
       expect(await find([row(3, 60), row(2, 1), row(1, -5)])).toMatchObject(named(3, 2, 1));

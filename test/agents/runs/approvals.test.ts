@@ -162,7 +162,7 @@ describe("an approval", () => {
     expect(paid).toHaveLength(1);
   });
 
-  test("of a call that the model asked for before it started a playbook is used, though the playbook waits for another", async () => {
+  test("of a call that the model asked for before a playbook began is used, even if the playbook waits for another call", async () => {
     const paid: string[] = [];
     const made = await agency(memory(), {
       actions: [payOut(paid)],

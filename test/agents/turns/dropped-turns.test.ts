@@ -107,7 +107,7 @@ describe("a turn that is dropped because a person takes over", () => {
   );
 });
 
-test("a run tells the version of the agent that answered, though it began with an earlier one", async () => {
+test("a run shows the version of the agent that answered, even if it began with an earlier version", async () => {
   const gate = held<ModelAnswer>();
   const made = await agency(memory(), {
     agent: { instructions: "Be kind." },

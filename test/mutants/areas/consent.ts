@@ -77,7 +77,8 @@ export const consent = inArea("consent", [
   },
   {
     name: "engine-text-wins",
-    sentence: "A contact of a tenant who texts STOP gets the text of all tenants.",
+    sentence:
+      "A contact who texts STOP gets the engine's text, and not the text of the tenant's account.",
     file: "src/messages/inbound/apply-keywords.ts",
     find: "return account?.opt_out_text ?? optOutText;",
     replace: "return optOutText;",

@@ -107,7 +107,8 @@ export const race = inArea("race", [
   },
   {
     name: "merge-overtakes-mailbox",
-    sentence: "A message that a merge overtakes does not reach the browser of the other visitor.",
+    sentence:
+      "A message that is on its way during a merge does not reach the browser of the other visitor.",
     file: "src/webchat/mailboxes.ts",
     find: "  await tx.get(contactById, [identity.contact_id], { hold: true });\n",
     replace: "",

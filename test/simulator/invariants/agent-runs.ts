@@ -128,7 +128,7 @@ export const decisionIsReported: Invariant = {
 };
 
 export const approvedCallIsMade: Invariant = {
-  name: "A run that has come to its end has made every call that a person approved.",
+  name: "A run that has ended has made every call that a person approved.",
   check: () => ({
     *commit(engine, writes) {
       for (const { id, status, calls, conversation_id } of writtenRows(writes, runs)) {

@@ -29,7 +29,7 @@ async function opened(): Promise<{ store: Store; lookups: () => number }> {
   return { store, lookups: () => count };
 }
 
-test("reads under an id that the command has drawn have its own rows, and read nothing", async () => {
+test("reads under a drawn id return the command's own rows and do not read the storage", async () => {
   const { store, lookups } = await opened();
   await store.commit(scope, async (tx) => {
     const thread_id = tx.drawId("conv");
@@ -41,7 +41,7 @@ test("reads under an id that the command has drawn have its own rows, and read n
   expect(lookups()).toBe(0);
 });
 
-test("a drawn id concerns no other key, and only the transaction that drew it", async () => {
+test("a drawn id affects no reads under other keys, and no other transaction", async () => {
   const { store } = await opened();
   const drawn = await store.commit(scope, async (tx) => {
     const thread_id = tx.drawId("conv");
