@@ -110,9 +110,9 @@ export function virtualClock(start: Time = "2026-01-01T00:00:00.000Z"): VirtualC
       while (!(await timers.run(until, () => hasEnded))) {
         if (timers.next !== undefined) {
           const time = new Date(now()).toISOString();
-          throw new Error(`The code had not ended by ${time}, within ${withinMs} ms.`);
+          throw new Error(`The call had not ended by ${time}, within ${withinMs} ms.`);
         }
-        // The code can wait for a file or a socket, and for the clock after that.
+        // The call may wait for a file or a socket, and for the clock after that.
         await Promise.race([ended, timers.nextCall()]);
       }
       return result;
