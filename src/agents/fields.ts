@@ -30,7 +30,7 @@ function pathToNonJson(value: unknown): PropertyKey[] | undefined {
   return undefined;
 }
 
-/** Objects of another realm, such as those of a test runner, have an `Object.prototype` of its own. */
+/** Objects of another realm, such as that of a test runner, have another `Object.prototype`. */
 function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || Object.getPrototypeOf(prototype) === null;

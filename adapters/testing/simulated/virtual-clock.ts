@@ -37,8 +37,8 @@ export interface VirtualClock extends Clock {
    * calls that wait for the clock, such as `clock.run(() => engine.stop())`. When nothing waits for
    * the clock any more, it waits for the call without a limit, because the call may wait for a file
    * or a socket.
-   * @throws Error when the call has not ended within `withinMs` (default one day), or when an earlier
-   *   call still advances the time
+   * @throws Error when the call has not ended within `withinMs` (default one day), or when an
+   *   earlier call still advances the time
    * @throws TidingsError `invalid_option` when `withinMs` is not a number
    */
   run<T>(code: () => Promise<T>, withinMs?: number): Promise<T>;
