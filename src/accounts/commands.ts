@@ -23,14 +23,14 @@ export const createAccount: Command<CreateAccount, CreatedAccount> = {
   status: 201,
   shows: showsNothing,
   survivesReset: true,
-  async run(tx, { name, plan = standardPlan, time_zone = null, ...given }, { services }) {
+  async run(tx, { name, plan = standardPlan, ...given }, { services }) {
     const unscopedTx = unscoped(tx);
     const id = tx.drawId("acct");
     const { requests_per_second } = plan;
     const settings = { ...noOwnSettings, ...definedFields(given) };
     const account = insertAccount(
       unscopedTx,
-      { id, name, plan: plan.name, requests_per_second, time_zone, ...settings },
+      { id, name, plan: plan.name, requests_per_second, ...settings },
       services,
     );
     const firstKey = { name: "First sandbox key", scopes: [...keyScopes], expires_at: null };

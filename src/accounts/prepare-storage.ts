@@ -22,14 +22,7 @@ export async function prepareStorage(
     const { name: plan, requests_per_second } = standardPlan;
     insertAccount(
       tx,
-      {
-        id: defaultAccountId,
-        name: "Default",
-        plan,
-        requests_per_second,
-        time_zone: null,
-        ...noOwnSettings,
-      },
+      { id: defaultAccountId, name: "Default", plan, requests_per_second, ...noOwnSettings },
       services,
     );
   }

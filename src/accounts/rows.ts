@@ -24,9 +24,8 @@ export const accounts = collection("accounts", {
   plan: text(),
   /** The limit of each API key. */
   requests_per_second: integer(),
-  /** Null means that the engine option `timeZone` applies. */
-  time_zone: nullable(text()),
   /** If one of these is null, the engine option of the same name applies. */
+  time_zone: nullable(text()),
   opt_out_text: nullable(text()),
   opt_in_text: nullable(text()),
   help_text: nullable(text()),

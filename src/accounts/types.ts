@@ -57,6 +57,11 @@ export const accountLimitsSchema = z
 /** The account's own values for options of the engine. Null means that the option applies. */
 export interface AccountSettings {
   /**
+   * The IANA name of the account's time zone, such as `Europe/Berlin`. Null means the engine option
+   * `timeZone`.
+   */
+  readonly time_zone: string | null;
+  /**
    * The text of the message that confirms an opt-out, up to 1,600 characters. Null means the engine
    * option `consent.optOutText`.
    */
@@ -78,6 +83,7 @@ export interface AccountSettings {
 
 /** The settings of an account that has no values of its own. */
 export const noOwnSettings: AccountSettings = {
+  time_zone: null,
   opt_out_text: null,
   opt_in_text: null,
   help_text: null,
@@ -135,6 +141,7 @@ const timeZoneField = text(64).refine(isTimeZone, {
 });
 
 const settingFields = {
+  time_zone: timeZoneField.nullable().optional(),
   opt_out_text: answerText.nullable().optional(),
   opt_in_text: answerText.nullable().optional(),
   help_text: answerText.nullable().optional(),
@@ -150,18 +157,12 @@ export interface CreateAccount extends SettingsInput {
    * By default the plan `standard` with 100 requests per second.
    */
   readonly plan?: Plan | undefined;
-  /**
-   * The IANA name of the account's time zone, such as `Europe/Berlin`. By default the engine option
-   * `timeZone`.
-   */
-  readonly time_zone?: string | undefined;
 }
 
 export const createAccountSchema = z
   .strictObject({
     name: name(200),
     plan: planField.optional(),
-    time_zone: timeZoneField.optional(),
     ...settingFields,
   })
   .meta({ id: "CreateAccount" });
@@ -175,18 +176,12 @@ export interface UpdateAccount extends SettingsInput {
    * Engines apply a new plan within about a second.
    */
   readonly plan?: Plan | undefined;
-  /**
-   * The IANA name of the account's time zone, such as `Europe/Berlin`. `null` means the engine
-   * option `timeZone`.
-   */
-  readonly time_zone?: string | null | undefined;
 }
 
 export const updateAccountSchema = z
   .strictObject({
     name: name(200).optional(),
     plan: planField.optional(),
-    time_zone: timeZoneField.nullable().optional(),
     ...settingFields,
   })
   .meta({ id: "UpdateAccount" });

@@ -10,6 +10,8 @@ describe.each(storages)("accounts on $name", ({ open }) => {
     const unset = { opt_out_text: null, opt_in_text: null, help_text: null, quiet_hours: null };
     expect(await one.account().get()).toMatchObject(unset);
     const hours = { from: "20:00", to: "08:00" };
+    const same = await one.accounts.create({ name: "Unset", time_zone: null, ...unset });
+    expect(same.account).toMatchObject({ time_zone: "UTC", ...unset });
     const { account } = await one.accounts.create({
       name: "A",
       help_text: "🥐".repeat(1_600),
