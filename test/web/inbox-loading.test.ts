@@ -239,7 +239,7 @@ test("the parts of a contact stay in place when their content arrives", async ({
   expect(await places()).toEqual(before);
 });
 
-test("a contact that was shown before is shown at once when it is opened again", async ({
+test("a contact that was shown before is shown at once, as it is now, when it is opened again", async ({
   skip,
 }) => {
   const { shop, url, page } = await openInbox(skip);
@@ -252,9 +252,11 @@ test("a contact that was shown before is shown at once when it is opened again",
   await email.waitFor();
   await page.locator(".row", { hasText: "Are you open?" }).click();
   await page.locator(".facts", { hasText: "+1 415 555 0101" }).waitFor();
+  await shop.contacts.update(contact_id, { name: "Ann", email: "ann@shop.example" });
+  await page.locator(".row", { hasText: "Ann" }).waitFor();
   const held = await holdAnswers(page, `**/v1/contacts/${contact_id}`);
   await page.locator(".row", { hasText: "Hello?" }).click();
-  await email.waitFor();
+  await page.locator(".facts", { hasText: "ann@shop.example" }).waitFor();
   await shop.contacts.update(contact_id, { email: "ben@example.com" });
   await held.release();
   await page.locator(".facts", { hasText: "ben@example.com" }).waitFor();

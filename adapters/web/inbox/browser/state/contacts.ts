@@ -30,7 +30,7 @@ export async function readContact(id: string, signal?: AbortSignal): Promise<Con
   }
 }
 
-/** Whether the list is open. A closed list follows no changes: it is read again when it opens. */
+/** Whether the list is open. A closed list gets no other rows: it is read again when it opens. */
 let isFollowed = false;
 
 /** Keeps the list up to date. Returns a function that ends this. */
@@ -51,16 +51,16 @@ export function noteCreated(contact: Contact): void {
 
 /** Takes a changed contact from an event or an answer. */
 export function noteContact(contact: Contact): void {
-  if (!isFollowed) return;
-  findMergedSoon(contact);
-  contacts.put(contact);
+  if (isFollowed) findMergedSoon(contact);
+  // The panel of a conversation may show what the page knows.
+  if (isFollowed || contacts.rowNow(contact.id) !== undefined) contacts.put(contact);
 }
 
 /** Reads a contact again after an event that says only that the contact opted out or in. */
 export function noteConsent(id: string): void {
   // A contact that the page does not know may belong in the list now.
-  const mayEnter = contacts.queryNow.optedOut !== undefined;
-  if (isFollowed && (mayEnter || contacts.rowNow(id) !== undefined)) contacts.fetchSoon(id);
+  const mayEnter = isFollowed && contacts.queryNow.optedOut !== undefined;
+  if (mayEnter || contacts.rowNow(id) !== undefined) contacts.fetchSoon(id);
 }
 
 /** Addresses that contacts have just got, each with the id of its contact. */
