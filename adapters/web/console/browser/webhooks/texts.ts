@@ -35,7 +35,7 @@ export const webhookTexts = {
   webhookDeleted: "The webhook is deleted",
   webhookProblem: "Problem",
   failingSince: "Failing since {time}",
-  failingHint: "No attempt has succeeded since {time}.",
+  failingHint: "All automatic attempts have failed since {time}.",
   disabledGone: "The endpoint returned 410 Gone.",
   disabledFailing: "No attempt succeeded for five days.",
   columnEvents: "Events",
