@@ -14,12 +14,13 @@ import { text as textOf } from "node:stream/consumers";
 import { setImmediate } from "node:timers/promises";
 import fastify from "fastify";
 import Koa from "koa";
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { koaHandler } from "../../adapters/http/koa.ts";
 import { nodeHandler } from "../../adapters/http/node.ts";
 import { inboxHandler } from "../../adapters/web/inbox/server/index.ts";
 import type { ApiRequest, ApiResponse, Mountable } from "../../src/api/http.ts";
 import { TidingsError } from "../../src/kernel/errors.ts";
+import { eventually } from "../support/eventually.ts";
 import { keys, notes } from "./notes-api.ts";
 import { world } from "./world.ts";
 
@@ -177,7 +178,7 @@ describe.each(mountings)("$name", ({ serve }) => {
     for (const leave of ["the stream", "the connection"]) {
       const session = sessionOf(port);
       const reader = await open(session, "/v1/notes/stream");
-      await vi.waitFor(async () => {
+      await eventually(async () => {
         const { chunks } = stream;
         for (let i = 0; i < 100; i++) await setImmediate();
         expect(stream.chunks).toBe(chunks);
@@ -185,7 +186,7 @@ describe.each(mountings)("$name", ({ serve }) => {
       expect(stream).toMatchObject({ isOver: false });
       if (leave === "the stream") reader.close(constants.NGHTTP2_CANCEL);
       else session.destroy();
-      await vi.waitFor(() => expect(stream.isOver).toBe(true));
+      await eventually(() => expect(stream.isOver).toBe(true));
       stream.isOver = false;
     }
   });
@@ -214,7 +215,7 @@ describe.each(mountings)("$name", ({ serve }) => {
     // The server gets what the client sends in order.
     await ask(session, { ":path": "/v1/notes" });
     begin.resolve();
-    await vi.waitFor(() => expect(stream.isOver).toBe(true));
+    await eventually(() => expect(stream.isOver).toBe(true));
     expect(signals.map(({ aborted }) => aborted)).not.toContain(false);
   });
 
@@ -245,7 +246,7 @@ describe.each(mountings)("$name", ({ serve }) => {
       await promise;
       session.destroy();
     }
-    await vi.waitFor(() => expect(outcomes).toEqual(["malformed_request", "malformed_request"]));
+    await eventually(() => expect(outcomes).toEqual(["malformed_request", "malformed_request"]));
   });
 
   test("breaks a response off that fails half-way, so that it does not look whole", async () => {
