@@ -12,7 +12,7 @@ import { outcome } from "../../support/outcome.ts";
 import { rowsOf, tablesWith } from "../../support/storage/rows.ts";
 import { lightStorages } from "../../support/storage/storages.ts";
 import { actionOf, lookUp } from "../actions.ts";
-import { agency, visitor, type Agency } from "../world.ts";
+import { agency, survey, visitor, type Agency } from "../world.ts";
 
 const day = 86_400_000;
 
@@ -218,6 +218,22 @@ describe("an approval", () => {
     expect(made.seen.map(({ actions }) => actions)).toEqual([[]]);
     const runs = await made.runs();
     expect(runs.map(({ status }) => status)).toEqual(["awaiting_approval", "completed"]);
+  });
+
+  test("that a playbook waits for lets no intent start another playbook meanwhile", async () => {
+    const move = { ...survey, name: "Move", trigger: { intents: ["move"] } };
+    const made = await agency(memory(), {
+      actions: [payOut([])],
+      playbooks: [{ ...refund, trigger: { keywords: ["refund"] }, steps: [...refund.steps] }, move],
+      model: () => ({ intent: "move" }),
+      agent: { fallback_text: "Later." },
+    });
+    await made.ask("I want a refund");
+    const id = await awaitingRunId(made);
+    expect(await made.ask("Could we do another day?")).toEqual(["Later."]);
+    await made.engine.agents.approve(made.agent.id, id, { decision: "approve" });
+    await made.pass();
+    expect(await made.replies()).toContain("You got 7 back.");
   });
 
   test("is announced by an event, once for each call that waits", async () => {
