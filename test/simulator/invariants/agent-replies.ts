@@ -50,7 +50,8 @@ export const agentAnswersOnce: Invariant = {
             about: [id, conversation_id],
             description: `${engine}: ${text}`,
           });
-          const own = ended.filter((run) => run.conversation_id === conversation_id);
+          // The same commit may write other runs of the conversation, such as one that is redacted.
+          const own = ended.filter((run) => run.sent_message_ids.includes(id));
           const [run] = own;
           if (run === undefined || own.length > 1) {
             yield violation(`message ${id} was sent by ${own.length} runs instead of one`);
