@@ -11,12 +11,14 @@ import {
   conversationsOfContact,
   notes,
 } from "../../../src/conversations/rows.ts";
+import { getOrInsert } from "../../../src/kernel/cache.ts";
+import { iso } from "../../../src/kernel/time.ts";
 import { messages, messagesOfContact } from "../../../src/messages/rows.ts";
 import { observations } from "../../../src/observations/rows.ts";
 import { messageScores } from "../../../src/sentiment/rows.ts";
 import { mail } from "../../../src/webchat/rows.ts";
 import type { Invariant, Violation } from "../invariant.ts";
-import { allRows, readRows } from "../rows.ts";
+import { allRows, readRows, writtenRows } from "../rows.ts";
 
 export const uniqueAddresses: Invariant = {
   name: "An address belongs to one contact, and a contact has one current conversation per medium.",
@@ -137,41 +139,53 @@ export const noOrphans: Invariant = {
 
 export const lastMessageTime: Invariant = {
   name: "A contact's last message time is that of its latest message: when it was written, or when it took its place after it had waited.",
-  check: ({ database, clients, clocksDiffer }) => ({
-    async end() {
-      // Clocks that differ do not agree on which message is the latest.
-      if (clocksDiffer) return [];
-      const violations: Violation[] = [];
-      for (const { id, merged_into } of allRows(database, contacts)) {
-        if (merged_into !== null) continue;
-        const rows = readRows(database, messagesOfContact, [id]);
-        // A message that was released and deferred again has no longer the time of its first place.
-        if (rows.some(isOutsideThread)) continue;
-        const times = rows.flatMap(({ created_at, placed_at, status }) =>
-          status === "canceled" ? [created_at] : [created_at, placed_at],
-        );
-        // The cancel of a message that waited is no activity. Its release before that was.
-        const released = rows.map(({ placed_at }) => new Date(placed_at).toISOString());
-        // A command may begin before another engine opens the conversation that it then sends in.
-        // Its message counts from the opening.
-        const openings = readRows(database, conversationsOfContact, [id]).flatMap(
-          ({ created_at, message_count }) => (message_count > 0 ? [created_at] : []),
-        );
-        const latest = Math.max(...times, ...openings);
-        const last = times.length === 0 ? null : new Date(latest).toISOString();
-        const answer = await clients.ask((engine) => engine.contacts.get(id));
-        const found = answer.kind === "done" ? answer.value.last_message_at : answer.kind;
-        const isRelease = found !== null && last !== null && found > last;
-        if (found !== last && !(isRelease && released.includes(found))) {
-          violations.push({
-            about: [id],
-            description: `the last message of ${id} was at ${last}, but the contact says ${found}`,
-          });
+  check({ database, clients, clocksDiffer }) {
+    /**
+     * When a message may have taken a place. One that is deferred or canceled later forgets it. If
+     * its release and its deferral share a commit, only `updated_at` tells the time.
+     */
+    const placed = new Map<string, Set<number>>();
+    return {
+      commit(_engine, writes) {
+        for (const row of writtenRows(writes, messages)) {
+          const at = isOutsideThread(row) ? row.updated_at : row.placed_at;
+          getOrInsert(placed, row.id, () => new Set<number>()).add(at);
         }
-      }
-      return violations;
-    },
-  }),
+        return [];
+      },
+      async end() {
+        // Clocks that differ do not agree on which message is the latest.
+        if (clocksDiffer) return [];
+        const violations: Violation[] = [];
+        for (const { id, merged_into } of allRows(database, contacts)) {
+          if (merged_into !== null) continue;
+          const rows = readRows(database, messagesOfContact, [id]);
+          const times = rows.flatMap(({ created_at, placed_at, status }) =>
+            status === "canceled" ? [created_at] : [created_at, placed_at],
+          );
+          // The cancel of a message that waited is no activity. Its release before that was.
+          const released = rows.flatMap((row) => [...(placed.get(row.id) ?? [])].map(iso));
+          // A command may begin before another engine opens the conversation that it then sends in.
+          // Its message counts from the opening.
+          const openings = readRows(database, conversationsOfContact, [id]).flatMap(
+            ({ created_at, message_count }) => (message_count > 0 ? [created_at] : []),
+          );
+          const latest = Math.max(...times, ...openings);
+          const last = times.length === 0 ? null : iso(latest);
+          const answer = await clients.ask((engine) => engine.contacts.get(id));
+          const found = answer.kind === "done" ? answer.value.last_message_at : answer.kind;
+          const isRelease = found !== null && last !== null && found > last;
+          if (found !== last && !(isRelease && released.includes(found))) {
+            violations.push({
+              about: [id],
+              description: `the last message of ${id} was at ${last}, but the contact says ${found}`,
+            });
+          }
+        }
+        return violations;
+      },
+    };
+  },
 };
 
 export const mergesComplete: Invariant = {
